@@ -1,0 +1,73 @@
+# Every recipe that people and CI need; `make` lists them.
+# The environment builds itself: all it takes is Python 3.11 to 3.13, git and make.
+
+VENV  := .venv
+BIN   := $(VENV)/bin
+READY := $(VENV)/.ready
+
+# The first of ours on the path; to name another: make test PYTHON=/path/to/python
+IS_OURS := -c 'import ensurepip, sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python $(IS_OURS) && echo $$python && break; done)
+
+# Passed on to pytest: make test PYTEST_ARGS="-k chain -x"
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help test torture check docs bench sizes lock clean
+
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+test: $(READY) ## Run the tests, all but the torture
+	$(BIN)/pytest -m "not torture" $(PYTEST_ARGS)
+
+torture: $(READY) ## Run the long tests: kills, races, millions of events
+	QUIRE_TORTURE=1 $(BIN)/pytest -m torture $(PYTEST_ARGS)
+
+check: $(READY) ## Check style, types, the import table and the purity of core
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/check_core.py
+
+docs: $(READY) ## Generate docs/reference from the code
+	$(BIN)/python docs/generate.py
+
+bench: $(READY) ## Measure, and print the numbers
+	$(BIN)/python -m benchmarks
+
+sizes: $(READY) ## Print the ten longest functions, classes and files
+	@$(BIN)/python tools/sizes.py
+
+# Only the ordinary registry has a say in what is locked: no settings, no indexes of this machine.
+# Pins stay where they still fit; to move them all: make lock LOCK_ARGS=--upgrade
+LOCK := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX_URL -u UV_FIND_LINKS \
+	$(BIN)/uv pip compile --no-config --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+
+lock: $(BIN)/uv ## Lock requirements/ again, after a change to pyproject.toml
+	$(LOCK) $(LOCK_ARGS) --all-extras --group dev pyproject.toml --output-file requirements/dev.txt
+	grep -o '^uv==[^ ]*' requirements/dev.txt | $(LOCK) - --output-file requirements/bootstrap.txt
+
+clean: ## Remove what make made, the environment included
+	rm -rf $(VENV) dist .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# pip fetches uv and nothing else; uv is many times faster at the rest.
+$(BIN)/uv:
+	@$(or $(PYTHON),false) $(IS_OURS) || \
+		{ echo "No Python 3.11 to 3.13 with ensurepip found. Install one, or name it: make PYTHON=/path/to/python" >&2; exit 2; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/bootstrap.txt
+
+# uv does not read pip's settings: give it pip's mirror and, as pip does, the system's certificates.
+# Not echoed, for a mirror's address may hold a password.
+$(READY): requirements/bootstrap.txt requirements/dev.txt pyproject.toml | $(BIN)/uv
+	@echo "Bringing $(VENV) in line with requirements/dev.txt"
+	@mirror=$$($(BIN)/python -m pip config list | sed -n "s/.*\.index-url='\(.*\)'/\1/p" | head -n 1); \
+	UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$mirror}" UV_SYSTEM_CERTS=1 \
+		$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements/dev.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
