@@ -1,0 +1,666 @@
+"""What can happen to a notebook.
+
+Every change, by anyone, is one of these events. They are plain values: no clock, no I/O,
+no ids made up here. A new kind of event needs a rule in docs/spec.md, a branch in
+`reduce`, and a case in spec/cases/ that Python and TypeScript both run.
+
+Who did it and when is not in the event but in its `Entry`: the workspace stamps that. A
+field marked `Filled` is the workspace's too, and a sender that fills it is refused. A
+field of type `Content` or `Data` holds what somebody wrote or a kernel printed: it is what a
+redaction masks.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+
+from .ids import (
+    ActorId,
+    CellId,
+    CommentId,
+    ConflictId,
+    EventId,
+    ExecutionId,
+    LogId,
+    ProposalId,
+    RuntimeId,
+    TokenId,
+)
+from .text import Edit
+from .values import Content, Data, Json
+
+CellKind: TypeAlias = Literal["code", "markdown", "raw", "sql", "prompt"]
+StreamName: TypeAlias = Literal["stdout", "stderr"]
+ExecutionStatus: TypeAlias = Literal["ok", "error", "cancelled", "timeout", "dead_kernel", "lost"]
+RunStatus: TypeAlias = Literal["success", "error", "timeout", "cancelled", "dead_kernel", "lost"]
+Role: TypeAlias = Literal["owner", "editor", "viewer"]
+Scope: TypeAlias = Literal["read", "edit", "run", "approve", "admin"]
+Permission: TypeAlias = Literal["allowed", "asked", "denied"]
+
+Filled: dict[str, Any] = {"filled": True}
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
+    """A fact. Never changed and never deleted once recorded."""
+
+
+class BlobRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Large bytes, kept outside the log by their SHA-256."""
+
+    hash: str
+    size: int
+    media: str | None = None
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a kernel says when a cell raises."""
+
+    ename: str = ""
+    evalue: Content = ""
+    traceback: tuple[Content, ...] = ()
+
+
+# ---- The notebook. frozen, kw_only do not reach the fields of a subclass: said each time.
+
+
+class NotebookCreated(Event, frozen=True, kw_only=True, tag="notebook_created"):
+    """A notebook begins. The first event of its log."""
+
+    name: str
+    metadata: Data = {}
+
+
+class NotebookRenamed(Event, frozen=True, kw_only=True, tag="notebook_renamed"):
+    """The notebook has another name."""
+
+    name: str
+
+
+class NotebookArchived(Event, frozen=True, kw_only=True, tag="notebook_archived"):
+    """The notebook is put away, or (`archived` false) taken out again."""
+
+    archived: bool = True
+
+
+class MetadataSet(Event, frozen=True, kw_only=True, tag="metadata_set"):
+    """Keys of the notebook's metadata get values, or go. Others stay as they are."""
+
+    values: Data = {}
+    removed: tuple[str, ...] = ()
+
+
+class FileBound(Event, frozen=True, kw_only=True, tag="file_bound"):
+    """The notebook and the file at `path` are one from here on; None ends it."""
+
+    path: str | None
+    format: str | None = None
+
+
+class FileMerged(Event, frozen=True, kw_only=True, tag="file_merged"):
+    """A version of the bound file was merged in. `changes` are as they were applied."""
+
+    path: str
+    digest: str
+    changes: tuple[CellChange, ...] = ()
+
+
+class ConflictRaised(Event, frozen=True, kw_only=True, tag="conflict_raised"):
+    """File and log changed the same part of a cell. Both sides are kept until somebody decides."""
+
+    conflict: ConflictId
+    cell: CellId
+    base: Content
+    ours: Content
+    theirs: Content
+
+
+class ConflictResolved(Event, frozen=True, kw_only=True, tag="conflict_resolved"):
+    """Somebody decided; the text they chose arrives as edits of its own."""
+
+    conflict: ConflictId
+
+
+class MomentNamed(Event, frozen=True, kw_only=True, tag="moment_named"):
+    """The notebook as it was at `seq` gets a name to come back to."""
+
+    name: str
+    seq: int
+
+
+# ---- Cells
+
+
+class CellAdded(Event, frozen=True, kw_only=True, tag="cell_added"):
+    """A cell appears after `after`, or at the top when `after` is None.
+
+    `after` may have been removed meanwhile: it keeps its place in the order. The id of a
+    removed cell may be added again, which brings that cell back.
+    """
+
+    cell: CellId
+    after: CellId | None
+    kind: CellKind = "code"
+    source: Content = ""
+    name: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Data = {}
+
+
+class CellRemoved(Event, frozen=True, kw_only=True, tag="cell_removed"):
+    """A cell is taken out. Its place and its text are remembered."""
+
+    cell: CellId
+
+
+class CellMoved(Event, frozen=True, kw_only=True, tag="cell_moved"):
+    """A cell goes after `after`, or to the top when `after` is None."""
+
+    cell: CellId
+    after: CellId | None
+
+
+class CellKindChanged(Event, frozen=True, kw_only=True, tag="cell_kind_changed"):
+    """A cell is of another kind."""
+
+    cell: CellId
+    kind: CellKind
+
+
+class CellNamed(Event, frozen=True, kw_only=True, tag="cell_named"):
+    """A cell has another name, or none."""
+
+    cell: CellId
+    name: str | None
+
+
+class CellTagged(Event, frozen=True, kw_only=True, tag="cell_tagged"):
+    """A cell has these tags and no others."""
+
+    cell: CellId
+    tags: tuple[str, ...]
+
+
+class CellMetadataSet(Event, frozen=True, kw_only=True, tag="cell_metadata_set"):
+    """Keys of a cell's metadata get values, or go. Others stay as they are."""
+
+    cell: CellId
+    values: Data = {}
+    removed: tuple[str, ...] = ()
+
+
+class SourceEdited(Event, frozen=True, kw_only=True, tag="source_edited"):
+    """The text of a cell changes.
+
+    Either `edit`, made against the log at number `base`: it is rebased over what came
+    since. Or the whole new `text`, made against the source whose hash is `base_hash`:
+    refused when the source has moved on. `applied` is the edit as it was applied; it is
+    left out where `edit` needed no rebase.
+    """
+
+    cell: CellId
+    base: int | None = None
+    edit: Edit = ()
+    base_hash: str | None = None
+    text: Content | None = None
+    applied: Annotated[Edit | None, msgspec.Meta(extra=Filled)] = None
+
+
+CellChange: TypeAlias = (
+    CellAdded | CellRemoved | CellMoved | CellKindChanged | CellNamed | CellTagged | CellMetadataSet | SourceEdited
+)
+"""What a proposal or a file may change."""
+
+
+# ---- Executions
+
+
+class ExecutionRequested(Event, frozen=True, kw_only=True, tag="execution_requested"):
+    """Somebody wants a cell to run, as its source is under `source_hash`."""
+
+    execution: ExecutionId
+    cell: CellId
+    source_hash: str
+    runtime: str | None = None
+
+
+class ExecutionClaimed(Event, frozen=True, kw_only=True, tag="execution_claimed"):
+    """A runtime takes a request. Nobody else can, as long as its lease holds."""
+
+    execution: ExecutionId
+    runtime: RuntimeId
+    epoch: Annotated[int | None, msgspec.Meta(extra=Filled)] = None
+
+
+class ExecutionStarted(Event, frozen=True, kw_only=True, tag="execution_started"):
+    """The kernel begins. `defines` and `uses` are None where the language cannot be analysed."""
+
+    execution: ExecutionId
+    cell: CellId
+    source_hash: str
+    epoch: int
+    defines: tuple[str, ...] | None = None
+    uses: tuple[str, ...] | None = None
+
+
+class Display(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="display"):
+    """What a cell showed: one thing in several media types, the large ones as blobs.
+
+    A type in both `data` and `blobs` is too long to stay inline: `data` has an excerpt.
+    `count` is set on the value of the last expression (Jupyter's execute_result).
+    """
+
+    data: Data = {}
+    blobs: dict[str, BlobRef] = {}
+    metadata: Data = {}
+    display_id: str | None = None
+    count: int | None = None
+
+
+class Raised(Fault, frozen=True, kw_only=True, tag_field="kind", tag="error"):
+    """The error that a kernel showed among the outputs."""
+
+
+class OutputAdded(Event, frozen=True, kw_only=True, tag="output_added"):
+    """An execution shows something. `chunk` counts what the runtime sent for this execution."""
+
+    execution: ExecutionId
+    epoch: int
+    chunk: int
+    output: Display | Raised
+
+
+class StreamAppended(Event, frozen=True, kw_only=True, tag="stream_appended"):
+    """An execution prints: from `offset` of the stream's folded text on, it reads `text`.
+
+    It goes on the last output, if that is the same stream, else it begins a new one at 0.
+    `blob` holds the whole text so far once it is too long to stay inline; only then may
+    `offset` leave a gap.
+    """
+
+    execution: ExecutionId
+    epoch: int
+    chunk: int
+    name: StreamName
+    offset: int
+    text: Content
+    blob: BlobRef | None = None
+
+
+class DisplayUpdated(Event, frozen=True, kw_only=True, tag="display_updated"):
+    """Every display with this id, in any cell, now shows this."""
+
+    execution: ExecutionId
+    epoch: int
+    chunk: int
+    display_id: str
+    data: Data = {}
+    blobs: dict[str, BlobRef] = {}
+    metadata: Data = {}
+
+
+class OutputsCleared(Event, frozen=True, kw_only=True, tag="outputs_cleared"):
+    """An execution takes back what it showed so far."""
+
+    execution: ExecutionId
+    epoch: int
+    chunk: int
+
+
+class ExecutionFinished(Event, frozen=True, kw_only=True, tag="execution_finished"):
+    """The last event of an execution: whoever sees it has every output (rule 6)."""
+
+    execution: ExecutionId
+    epoch: int
+    status: ExecutionStatus
+    count: int | None = None
+    fault: Fault | None = None
+
+
+class ExecutionSkipped(Event, frozen=True, kw_only=True, tag="execution_skipped"):
+    """A cell was not run, and why: an earlier one failed, or a partial run left it out."""
+
+    execution: ExecutionId
+    cell: CellId
+    why: str
+
+
+class InterruptRequested(Event, frozen=True, kw_only=True, tag="interrupt_requested"):
+    """Somebody wants a running execution to stop."""
+
+    execution: ExecutionId
+
+
+class ExecutionCancelled(Event, frozen=True, kw_only=True, tag="execution_cancelled"):
+    """A request is taken back before the kernel began."""
+
+    execution: ExecutionId
+    why: str = ""
+
+
+class InputAnswered(Event, frozen=True, kw_only=True, tag="input_answered"):
+    """Somebody typed what a kernel asked for. A password's answer is never recorded."""
+
+    execution: ExecutionId
+    prompt: Content
+    answer: Content | None = None
+
+
+class ResultRecorded(Event, frozen=True, kw_only=True, tag="result_recorded"):
+    """A cell recorded a named, typed value (tagged, see values.py) or a blob."""
+
+    execution: ExecutionId
+    epoch: int
+    name: str
+    kind: str
+    value: Annotated[Json, msgspec.Meta(extra={"content": True})] = None
+    blob: BlobRef | None = None
+
+
+# ---- Runs
+
+
+class RunSource(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a run executes: a file with its digest, or a notebook at a number."""
+
+    path: str | None = None
+    digest: str | None = None
+    notebook: LogId | None = None
+    seq: int | None = None
+
+
+class RunRequested(Event, frozen=True, kw_only=True, tag="run_requested"):
+    """A run begins. The first event of its log; everything decided beforehand is in it (rule 14)."""
+
+    name: str
+    source: RunSource
+    parameters: Data = {}
+    environment: Data = {}
+    policy: dict[str, Permission] = {}
+    runtime: str | None = None
+    metadata: Data = {}
+
+
+class RunClaimed(Event, frozen=True, kw_only=True, tag="run_claimed"):
+    """A runtime takes the run, once and as a whole."""
+
+    runtime: RuntimeId
+    epoch: Annotated[int | None, msgspec.Meta(extra=Filled)] = None
+
+
+class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
+    """The kernel is ready. `environment` is what was really found: interpreter, versions …"""
+
+    epoch: int
+    environment: Data = {}
+
+
+class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
+    """The run is over."""
+
+    epoch: int
+    status: RunStatus
+    failed_cell: CellId | None = None
+    fault: Fault | None = None
+
+
+# ---- Runtimes
+
+
+class RuntimeAttached(Event, frozen=True, kw_only=True, tag="runtime_attached"):
+    """A runtime is ready to run cells of this notebook."""
+
+    runtime: RuntimeId
+    name: str = ""
+    language: str | None = None
+    environment: Data = {}
+
+
+class RuntimeDetached(Event, frozen=True, kw_only=True, tag="runtime_detached"):
+    """A runtime no longer runs cells of this notebook."""
+
+    runtime: RuntimeId
+    why: str = ""
+
+
+class KernelStarted(Event, frozen=True, kw_only=True, tag="kernel_started"):
+    """A runtime has a new, empty kernel."""
+
+    runtime: RuntimeId
+    kernel: str
+    language: str | None = None
+
+
+class KernelRestarted(Event, frozen=True, kw_only=True, tag="kernel_restarted"):
+    """A kernel began anew: what cells had defined in it is gone."""
+
+    runtime: RuntimeId
+    kernel: str
+    why: str = ""
+
+
+# ---- Proposals and comments
+
+
+class RunCell(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="run_cell"):
+    """The effect of running a cell, bound to the source that was shown (rule 9)."""
+
+    execution: ExecutionId
+    cell: CellId
+    source_hash: str
+
+
+class ProposalMade(Event, frozen=True, kw_only=True, tag="proposal_made"):
+    """Changes and effects that wait for somebody's yes."""
+
+    proposal: ProposalId
+    why: Content
+    changes: tuple[CellChange, ...] = ()
+    effects: tuple[RunCell, ...] = ()
+    expires_at: str | None = None
+
+
+class ProposalAccepted(Event, frozen=True, kw_only=True, tag="proposal_accepted"):
+    """Somebody said yes, to all of it or to the `selection` (numbers: changes first, then effects).
+
+    `applied` and `effects` are what that comes to now, already rebased: replay never merges.
+    """
+
+    proposal: ProposalId
+    selection: tuple[int, ...] | None = None
+    applied: Annotated[tuple[CellChange, ...] | None, msgspec.Meta(extra=Filled)] = None
+    effects: Annotated[tuple[RunCell, ...] | None, msgspec.Meta(extra=Filled)] = None
+
+
+class ProposalDeclined(Event, frozen=True, kw_only=True, tag="proposal_declined"):
+    """Somebody said no."""
+
+    proposal: ProposalId
+    why: Content = ""
+
+
+class ProposalWithdrawn(Event, frozen=True, kw_only=True, tag="proposal_withdrawn"):
+    """Who made the proposal took it back."""
+
+    proposal: ProposalId
+
+
+class ProposalExpired(Event, frozen=True, kw_only=True, tag="proposal_expired"):
+    """Nobody answered in time."""
+
+    proposal: ProposalId
+
+
+class CommentAdded(Event, frozen=True, kw_only=True, tag="comment_added"):
+    """Somebody says something about a cell, about the notebook, or in answer to a comment."""
+
+    comment: CommentId
+    text: Content
+    cell: CellId | None = None
+    reply_to: CommentId | None = None
+
+
+class CommentEdited(Event, frozen=True, kw_only=True, tag="comment_edited"):
+    """Who wrote a comment wrote it again."""
+
+    comment: CommentId
+    text: Content
+
+
+class CommentResolved(Event, frozen=True, kw_only=True, tag="comment_resolved"):
+    """A comment is dealt with, or (`resolved` false) open again."""
+
+    comment: CommentId
+    resolved: bool = True
+
+
+# ---- Any log
+
+
+class PayloadRedacted(Event, frozen=True, kw_only=True, tag="payload_redacted"):
+    """What the event at `seq` said is masked for good; that it happened stays on record.
+
+    `replacement` is the SHA-256 of the masked payload, so that the mask is in the chain too.
+    """
+
+    seq: int
+    why: str
+    replacement: Annotated[str | None, msgspec.Meta(extra=Filled)] = None
+
+
+# ---- The workspace log
+
+
+class ActorKnown(Event, frozen=True, kw_only=True, tag="actor_known"):
+    """An actor is introduced, or described anew."""
+
+    actor: ActorId
+    name: str = ""
+    metadata: Data = {}
+
+
+class RoleSet(Event, frozen=True, kw_only=True, tag="role_set"):
+    """An actor has a role in a notebook (in all of them when None); None takes it away."""
+
+    actor: ActorId
+    role: Role | None
+    notebook: LogId | None = None
+
+
+class PolicySet(Event, frozen=True, kw_only=True, tag="policy_set"):
+    """Which effects are allowed, asked or denied: for everything, a notebook, an actor or both."""
+
+    effects: dict[str, Permission]
+    notebook: LogId | None = None
+    actor: ActorId | None = None
+
+
+class TokenCreated(Event, frozen=True, kw_only=True, tag="token_created"):
+    """A token lets its bearer act as `actor`. Only its hash is kept, and not in the log."""
+
+    token: TokenId
+    actor: ActorId
+    scopes: tuple[Scope, ...]
+    on_behalf_of: ActorId | None = None
+    notebooks: tuple[LogId, ...] | None = None
+    expires_at: str | None = None
+
+
+class TokenRevoked(Event, frozen=True, kw_only=True, tag="token_revoked"):
+    """A token no longer opens anything."""
+
+    token: TokenId
+
+
+class LogImported(Event, frozen=True, kw_only=True, tag="log_imported"):
+    """A log came from elsewhere: its events up to `seq` were stamped there, not here."""
+
+    log: LogId
+    seq: int
+    hash: str
+
+
+class Unknown(msgspec.Struct, frozen=True, kw_only=True):
+    """An event of a newer Quire: kept as it is, skipped by `reduce`."""
+
+    type: str
+    raw: bytes
+
+
+NotebookEvent: TypeAlias = (
+    NotebookCreated
+    | NotebookRenamed
+    | NotebookArchived
+    | MetadataSet
+    | FileBound
+    | FileMerged
+    | ConflictRaised
+    | ConflictResolved
+    | MomentNamed
+    | CellChange
+    | ExecutionRequested
+    | ExecutionClaimed
+    | ExecutionStarted
+    | OutputAdded
+    | StreamAppended
+    | DisplayUpdated
+    | OutputsCleared
+    | ExecutionFinished
+    | ExecutionSkipped
+    | InterruptRequested
+    | ExecutionCancelled
+    | InputAnswered
+    | ResultRecorded
+    | RunRequested
+    | RunClaimed
+    | RunStarted
+    | RunFinished
+    | RuntimeAttached
+    | RuntimeDetached
+    | KernelStarted
+    | KernelRestarted
+    | ProposalMade
+    | ProposalAccepted
+    | ProposalDeclined
+    | ProposalWithdrawn
+    | ProposalExpired
+    | CommentAdded
+    | CommentEdited
+    | CommentResolved
+)
+WorkspaceEvent: TypeAlias = ActorKnown | RoleSet | PolicySet | TokenCreated | TokenRevoked | LogImported
+KnownEvent: TypeAlias = NotebookEvent | WorkspaceEvent | PayloadRedacted
+# Tags are on disk for ever; class names are ours to improve.
+AnyEvent: TypeAlias = KnownEvent | Unknown
+
+
+class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An event on its way in. The same id or key again answers with the first event."""
+
+    id: EventId
+    event: KnownEvent
+    key: str | None = None
+    cause: EventId | None = None
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An event as it stands in a log: what was said, and by whom, when and in which place."""
+
+    log: LogId
+    seq: int
+    id: EventId
+    at: str
+    actor: ActorId
+    event: AnyEvent
+    key: str | None = None
+    cause: EventId | None = None
+    on_behalf_of: ActorId | None = None
+    hash: str = ""
+    imported: bool = False
+    redacted: bool = False
+
+    @property
+    def by(self) -> ActorId:
+        """Who did it, as seen from here: nobody from elsewhere passes for a local actor."""
+        return ActorId(f"imported:{self.actor}") if self.imported else self.actor

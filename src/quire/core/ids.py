@@ -1,0 +1,123 @@
+"""Names of things: how ids look, how new ones are made, how people may shorten them.
+
+Randomness and time are arguments. Ids of logs, events, executions and so on are ULIDs:
+26 characters that sort by time. Cells get short ids, because people and agents type
+them: eight characters, the first four of which no other cell of the notebook shares.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable
+from typing import NewType, TypeVar
+
+from .errors import BadInput, NotFound
+
+ActorId = NewType("ActorId", str)
+"""`kind:name`, such as `human:ada`; `imported:human:ada` when it was stamped elsewhere."""
+LogId = NewType("LogId", str)
+EventId = NewType("EventId", str)
+CellId = NewType("CellId", str)
+ExecutionId = NewType("ExecutionId", str)
+ProposalId = NewType("ProposalId", str)
+CommentId = NewType("CommentId", str)
+ConflictId = NewType("ConflictId", str)
+RuntimeId = NewType("RuntimeId", str)
+TokenId = NewType("TokenId", str)
+
+WORKSPACE_LOG = LogId("workspace")
+"""The one log that is neither a notebook's nor a run's."""
+
+ACTOR_KINDS = ("human", "agent", "runtime", "schedule", "system")
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_LETTERS = "abcdefghjkmnpqrstvwxyz"
+_ALPHABET = _LETTERS + "0123456789"
+_CELL_ID_LENGTH = 8
+_UNIQUE_PREFIX = 4
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@/-]{0,63}")
+_CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # nbformat 4.5's rule, so that every id survives in an .ipynb
+_ACTOR = re.compile(rf"(?:{'|'.join(ACTOR_KINDS)}):[^\x00-\x20\x7f:]{{1,100}}")
+_KEY = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+
+AnyId = TypeVar("AnyId", bound=str)
+Entropy = Callable[[int], bytes]
+"""Gives that many random bytes; `os.urandom` at the edges, a seeded one in tests."""
+
+
+def ulid(milliseconds: int, entropy: Entropy) -> str:
+    """Make an id that sorts by time: 48 bits of milliseconds, 80 random bits."""
+    number = (milliseconds << 80) | int.from_bytes(entropy(10), "big")
+    return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def new_cell_id(taken: Iterable[str], entropy: Entropy) -> CellId:
+    """Make one cell id beside those in `taken`."""
+    return new_cell_ids(1, taken, entropy)[0]
+
+
+def new_cell_ids(count: int, taken: Iterable[str], entropy: Entropy) -> list[CellId]:
+    """Make `count` cell ids whose first four characters are shared with no other cell's.
+
+    Each begins with a letter, so that no id looks like the index of a cell.
+    """
+    prefixes = {other[:_UNIQUE_PREFIX] for other in taken}
+    made: list[CellId] = []
+    while len(made) < count:
+        first, *rest = entropy(_CELL_ID_LENGTH)
+        text = _LETTERS[first % len(_LETTERS)] + "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in rest)
+        if not any(text[:length] in prefixes for length in range(1, _UNIQUE_PREFIX + 1)):
+            prefixes.add(text[:_UNIQUE_PREFIX])
+            made.append(CellId(text))
+    return made
+
+
+def resolve(wanted: str, known: Iterable[AnyId], what: str) -> AnyId:
+    """Find the one id that `wanted` names: in full, else as the beginning of just one."""
+    ids = list(known)
+    matching = [each for each in ids if each == wanted] or [each for each in ids if wanted and each.startswith(wanted)]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        shown = ", ".join(sorted(matching)[:5])
+        raise BadInput(f"{what} {wanted!r} is the beginning of several: {shown}. Add a character.", matching=matching)
+    close = nearest(wanted, ids)
+    hint = f" Nearest: {', '.join(close)}." if close else ""
+    raise NotFound(f"There is no {what} {wanted!r}.{hint}", nearest=close)
+
+
+def nearest(wanted: str, known: Iterable[str]) -> list[str]:
+    """The ids a person most likely meant, best first."""
+    return difflib.get_close_matches(wanted, list(known), n=3, cutoff=0.4)
+
+
+def check_id(text: str, what: str) -> None:
+    """Refuse an id that could not stand in a URL, a file name or a terminal."""
+    if not _ID.fullmatch(text):
+        raise BadInput(f"{what} {text[:80]!r} is not an id: 1 to 64 letters, digits and _ . : @ / - are allowed.")
+
+
+def check_cell_id(text: str) -> None:
+    """Refuse a cell id that nbformat would not take."""
+    if not _CELL_ID.fullmatch(text):
+        raise BadInput(f"Cell id {text[:80]!r} is not valid: 1 to 64 letters, digits, _ and - are allowed.")
+
+
+def check_key(text: str) -> None:
+    """Refuse an idempotency key with control characters, or one too long to index."""
+    if not _KEY.fullmatch(text):
+        raise BadInput(f"Key {text[:80]!r} is not valid: 1 to 200 printable characters are allowed.")
+
+
+def check_actor(text: str) -> ActorId:
+    """Return `text` as an actor's id, or say what is wrong with it."""
+    if not _ACTOR.fullmatch(text):
+        raise BadInput(f"Actor {text[:120]!r} is not valid: write kind:name, where kind is {', '.join(ACTOR_KINDS)}.")
+    return ActorId(text)
+
+
+def actor_kind(actor: ActorId) -> str:
+    """`human` of `human:ada`; `imported` of `imported:human:ada`."""
+    return actor.partition(":")[0]

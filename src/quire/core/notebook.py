@@ -1,0 +1,279 @@
+"""A notebook as it is: the values that a log folds to.
+
+Nobody changes these but `reduce`. A run's log folds to a notebook too, with `run` set.
+The last execution of each cell is kept here; older ones are read from the log (rule 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from .events import (
+    BlobRef,
+    CellChange,
+    CellKind,
+    Display,
+    ExecutionStatus,
+    Fault,
+    Raised,
+    RunCell,
+    RunSource,
+    RunStatus,
+    StreamName,
+)
+from .ids import ActorId, CellId, CommentId, ConflictId, ExecutionId, ProposalId, RuntimeId
+from .values import Json
+
+ExecutionState: TypeAlias = Literal["queued", "claimed", "running", "skipped"] | ExecutionStatus
+CellState: TypeAlias = Literal["never_run", "queued", "running", "skipped"] | ExecutionStatus
+ProposalState: TypeAlias = Literal["open", "accepted", "declined", "withdrawn", "expired"]
+
+INLINE_TEXT = 64 * 1024
+"""How much of a stream stays in the notebook: half of it from the head, half from the tail."""
+
+
+class Stream(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="stream"):
+    """What a cell printed, folded as a terminal would: `head`, `omitted` code points, `tail`."""
+
+    name: StreamName
+    head: str = ""
+    omitted: int = 0
+    tail: str = ""
+    blob: BlobRef | None = None
+
+    @property
+    def length(self) -> int:
+        """Code points of the whole text, those left out included."""
+        return len(self.head) + self.omitted + len(self.tail)
+
+
+Output: TypeAlias = Display | Stream | Raised
+
+
+class Input(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An answer that somebody typed for a kernel."""
+
+    prompt: str
+    answer: str | None
+    by: ActorId
+
+
+class Execution(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One cell run once."""
+
+    id: ExecutionId
+    cell: CellId
+    source_hash: str
+    state: ExecutionState
+    by: ActorId
+    on_behalf_of: ActorId | None = None
+    at: str
+    wants: str | None = None
+    runtime: RuntimeId | None = None
+    epoch: int | None = None
+    started_at: str | None = None
+    started_seq: int | None = None
+    finished_at: str | None = None
+    count: int | None = None
+    chunk: int = -1
+    defines: tuple[str, ...] | None = None
+    reads: dict[CellId, str] | None = None
+    """The cells that had defined the names it uses, each with the fingerprint of that execution."""
+    fingerprint: str = ""
+    """A hash over its source and `reads`: the same again means that nothing it stands on changed."""
+    outputs: list[Output] = []
+    fault: Fault | None = None
+    interrupted_by: ActorId | None = None
+    inputs: tuple[Input, ...] = ()
+    why: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything more can happen to it."""
+        return self.state in ("queued", "claimed", "running")
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A piece of a notebook."""
+
+    id: CellId
+    kind: CellKind = "code"
+    source: str = ""
+    name: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: dict[str, Json] = {}
+    added_by: ActorId
+    edited_by: ActorId
+    changed_seq: int
+    """When its source, kind or place last changed."""
+    removed: bool = False
+    execution: Execution | None = None
+    """The last that began or ended."""
+    queued: Execution | None = None
+    """The one that waits behind it."""
+
+    @property
+    def state(self) -> CellState:
+        """The state a person sees."""
+        if self.execution is not None and self.execution.state == "running":
+            return "running"
+        if self.queued is not None:
+            return "queued"
+        if self.execution is None:
+            return "never_run"
+        # Not running and not waiting, so it has ended; an open one is always one of those two.
+        return "queued" if self.execution.state in ("queued", "claimed") else self.execution.state
+
+    @property
+    def runs(self) -> bool:
+        """Whether a runtime can execute it."""
+        return self.kind in ("code", "sql")
+
+
+class Binding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The file that a notebook is one with, and the digest of the version last merged."""
+
+    path: str
+    format: str | None = None
+    digest: str | None = None
+    merged_seq: int | None = None
+
+
+class FileConflict(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a cell that file and log both changed."""
+
+    cell: CellId
+    base: str
+    ours: str
+    theirs: str
+    seq: int
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A named, typed output."""
+
+    name: str
+    kind: str
+    value: Json = None
+    blob: BlobRef | None = None
+    execution: ExecutionId
+    cell: CellId | None = None
+    at: str
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of a run beside its cells."""
+
+    source: RunSource
+    parameters: dict[str, Json] = {}
+    environment: dict[str, Json] = {}
+    policy: dict[str, str] = {}
+    metadata: dict[str, Json] = {}
+    wants: str | None = None
+    by: ActorId
+    on_behalf_of: ActorId | None = None
+    at: str
+    status: Literal["queued", "claimed", "running"] | RunStatus = "queued"
+    runtime: RuntimeId | None = None
+    epoch: int | None = None
+    started_at: str | None = None
+    finished_at: str | None = None
+    failed_cell: CellId | None = None
+    fault: Fault | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything more can happen to it."""
+        return self.status in ("queued", "claimed", "running")
+
+
+class Runtime(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A runtime that is attached to the notebook."""
+
+    id: RuntimeId
+    name: str = ""
+    language: str | None = None
+    environment: dict[str, Json] = {}
+    kernel: str | None = None
+    restarts: int = 0
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Changes and effects that wait, or waited. Once decided, what it said is in the log only."""
+
+    by: ActorId
+    on_behalf_of: ActorId | None = None
+    at: str
+    seq: int
+    why: str = ""
+    changes: tuple[CellChange, ...] = ()
+    effects: tuple[RunCell, ...] = ()
+    expires_at: str | None = None
+    state: ProposalState = "open"
+    decided_by: ActorId | None = None
+
+
+class Comment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What somebody said about a cell or the notebook."""
+
+    by: ActorId
+    on_behalf_of: ActorId | None = None
+    at: str
+    text: str
+    cell: CellId | None = None
+    reply_to: CommentId | None = None
+    edited: bool = False
+    resolved_by: ActorId | None = None
+
+
+class Notebook(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The fold of a notebook's or a run's log up to `seq`. Treat it as frozen."""
+
+    seq: int = 0
+    name: str = ""
+    created_by: ActorId | None = None
+    created_at: str | None = None
+    updated_at: str | None = None
+    archived: bool = False
+    metadata: dict[str, Json] = {}
+    binding: Binding | None = None
+    cells: dict[CellId, Cell] = {}
+    """Also those that were removed: an anchor or an undo may still name them."""
+    order: list[CellId] = []
+    """Every cell of `cells`, from top to bottom; removed ones keep their place."""
+    executions: dict[ExecutionId, CellId] = {}
+    """The open ones, in the order in which they were requested."""
+    displays: dict[str, list[CellId]] = {}
+    """The cells whose last execution shows a display of this id."""
+    definers: dict[str, CellId] = {}
+    """Which cell last defined a name in the kernel."""
+    run: Run | None = None
+    runtimes: dict[RuntimeId, Runtime] = {}
+    results: dict[str, Result] = {}
+    proposals: dict[ProposalId, Proposal] = {}
+    comments: dict[CommentId, Comment] = {}
+    conflicts: dict[ConflictId, FileConflict] = {}
+    moments: dict[str, int] = {}
+    redactions: list[int] = []
+    """The numbers of the events whose payloads were masked."""
+    skipped: int = 0
+    """How many events this version of Quire did not know."""
+
+    @property
+    def live_cells(self) -> Iterator[Cell]:
+        """The cells a person sees, from top to bottom."""
+        cells = self.cells
+        return (cell for cell in map(cells.__getitem__, self.order) if not cell.removed)
+
+    def execution(self, execution: ExecutionId) -> Execution | None:
+        """The open execution of that id."""
+        cell = self.cells.get(self.executions.get(execution, CellId("")))
+        if cell is None:
+            return None
+        for each in (cell.execution, cell.queued):
+            if each is not None and each.id == execution:
+                return each
+        return None

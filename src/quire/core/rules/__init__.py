@@ -1,0 +1,164 @@
+"""What may happen: every event passes here before it enters a log.
+
+`accept` looks at the notebook as it is, refuses what breaks a rule, and returns the event
+as it will be recorded, with the fields filled that are the workspace's. It is pure; what
+it cannot know (who asks, the time, earlier edits, the epoch of a lease) is in `Asking`.
+Whether the actor has the right at all is decided before, in workspace/access.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from .. import events as e
+from ..errors import BadInput, NotFound, Refused
+from ..ids import CommentId, check_id
+from ..notebook import Comment, Notebook
+from . import cells, executions, proposals, runs
+from .asking import Asking, check_name, known_cell
+
+__all__ = ["Asking", "accept"]
+
+
+def accept(now: Notebook, event: e.NotebookEvent, asking: Asking) -> e.NotebookEvent:
+    """Return `event` as it is to be recorded next, or raise what speaks against it."""
+    _check_beginning(now, event)
+    match event:
+        case (
+            e.CellAdded()
+            | e.CellRemoved()
+            | e.CellMoved()
+            | e.CellKindChanged()
+            | e.CellNamed()
+            | e.CellTagged()
+            | e.CellMetadataSet()
+            | e.SourceEdited()
+        ):
+            return cells.accept(now, event, asking)
+        case (
+            e.ExecutionRequested()
+            | e.ExecutionClaimed()
+            | e.ExecutionStarted()
+            | e.OutputAdded()
+            | e.StreamAppended()
+            | e.DisplayUpdated()
+            | e.OutputsCleared()
+            | e.ExecutionFinished()
+            | e.ExecutionSkipped()
+            | e.InterruptRequested()
+            | e.ExecutionCancelled()
+            | e.InputAnswered()
+            | e.ResultRecorded()
+        ):
+            return executions.accept(now, event, asking)
+        case (
+            e.RunRequested()
+            | e.RunClaimed()
+            | e.RunStarted()
+            | e.RunFinished()
+            | e.RuntimeAttached()
+            | e.RuntimeDetached()
+            | e.KernelStarted()
+            | e.KernelRestarted()
+        ):
+            return runs.accept(now, event, asking)
+        case (
+            e.ProposalMade() | e.ProposalAccepted() | e.ProposalDeclined() | e.ProposalWithdrawn() | e.ProposalExpired()
+        ):
+            return proposals.accept(now, event, asking)
+        case e.FileMerged():
+            return _merge_file(now, event, asking)
+        case _:
+            _check_notebook(now, event, asking)
+            return event
+
+
+def _check_beginning(now: Notebook, event: e.NotebookEvent) -> None:
+    begins = isinstance(event, e.NotebookCreated | e.RunRequested)
+    if begins and now.seq:
+        raise Refused(f"Notebook {now.name!r} exists already. Choose another id, or send other events to it.")
+    if not begins and not now.seq:
+        raise NotFound("There is no such notebook. Begin its log with notebook_created or run_requested.")
+    if now.archived and isinstance(event, e.CellChange | e.ExecutionRequested | e.ProposalMade | e.FileMerged):
+        raise Refused(f"Notebook {now.name!r} is archived. Take it out again first: `quire archive --undo {now.name}`.")
+
+
+def _check_notebook(
+    now: Notebook,
+    event: e.NotebookCreated
+    | e.NotebookRenamed
+    | e.NotebookArchived
+    | e.MetadataSet
+    | e.FileBound
+    | e.ConflictRaised
+    | e.ConflictResolved
+    | e.MomentNamed
+    | e.CommentAdded
+    | e.CommentEdited
+    | e.CommentResolved,
+    asking: Asking,
+) -> None:
+    match event:
+        case e.NotebookCreated() | e.NotebookRenamed():
+            check_name(event.name, "A notebook's name")
+        case e.NotebookArchived() | e.MetadataSet():
+            pass
+        case e.FileBound():
+            _check_path(event.path)
+        case e.ConflictRaised():
+            check_id(event.conflict, "Conflict")
+            known_cell(now, event.cell)
+        case e.ConflictResolved():
+            if event.conflict not in now.conflicts:
+                raise NotFound(f"There is no open conflict {event.conflict!r}. It may have been resolved already.")
+        case e.MomentNamed():
+            check_name(event.name, "A moment's name")
+            if not 0 < event.seq <= now.seq:
+                raise BadInput(f"Moment {event.name!r} names event {event.seq}; the log has 1 to {now.seq}.")
+        case e.CommentAdded():
+            _check_new_comment(now, event)
+        case e.CommentEdited():
+            if _comment(now, event.comment).by != asking.actor:
+                raise Refused(
+                    f"Comment {event.comment!r} was written by {_comment(now, event.comment).by}. Answer it instead."
+                )
+        case e.CommentResolved():
+            _comment(now, event.comment)
+        case _:
+            assert_never(event)
+
+
+def _check_path(path: str | None) -> None:
+    if path is None:
+        return
+    parts = path.split("/")
+    if (
+        not path
+        or path.startswith("/")
+        or "\\" in path
+        or "\0" in path
+        or any(part in ("", ".", "..") for part in parts)
+    ):
+        raise BadInput(f"Path {path!r} does not lie inside the workspace's folder. Write it relative to that, with /.")
+
+
+def _check_new_comment(now: Notebook, event: e.CommentAdded) -> None:
+    check_id(event.comment, "Comment")
+    if event.comment in now.comments:
+        raise Refused(f"Comment {event.comment!r} exists already. Choose another id.")
+    if event.cell is not None:
+        known_cell(now, event.cell)
+    if event.reply_to is not None:
+        _comment(now, event.reply_to)
+
+
+def _comment(now: Notebook, comment: CommentId) -> Comment:
+    if comment not in now.comments:
+        raise NotFound(f"There is no comment {comment!r} in notebook {now.name!r}.")
+    return now.comments[comment]
+
+
+def _merge_file(now: Notebook, event: e.FileMerged, asking: Asking) -> e.FileMerged:
+    if now.binding is None or now.binding.path != event.path:
+        raise Refused(f"Notebook {now.name!r} is not bound to {event.path!r}. Bind it first (file_bound).")
+    return cells.completed_file(now, event, asking)

@@ -1,0 +1,46 @@
+"""Who asks, and what the rules need to know of the world to answer."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..errors import BadInput, NotFound
+from ..ids import ActorId, CellId, nearest
+from ..notebook import Cell, Notebook
+from ..text import Edit
+
+
+class Asking(msgspec.Struct, kw_only=True):
+    """One submission on its way in."""
+
+    actor: ActorId
+    at: str
+    epoch: int | None = None
+    """Of the lease that a claim has just been given."""
+    earlier: dict[tuple[CellId, int], list[Edit]] = {}
+    """The edits of a cell that came after a number, as the sender's next edit will meet them."""
+
+
+def known_cell(now: Notebook, cell: CellId) -> Cell:
+    """The cell of that id, also a removed one, or NotFound with the nearest ids."""
+    found = now.cells.get(cell)
+    if found is None:
+        live = [each.id for each in now.live_cells]
+        close = nearest(cell, live) or live[:3]
+        hint = f" Nearest: {', '.join(close)}." if close else " It has no cells yet."
+        raise NotFound(f"There is no cell {cell!r} in notebook {now.name!r}.{hint}", nearest=close)
+    return found
+
+
+def live_cell(now: Notebook, cell: CellId) -> Cell:
+    """The same, but a removed cell is not there either."""
+    found = known_cell(now, cell)
+    if found.removed:
+        raise NotFound(f"Cell {cell!r} of notebook {now.name!r} was removed. Add it again to bring it back.")
+    return found
+
+
+def check_name(name: str, what: str) -> None:
+    """Refuse a name that a terminal, a URL or a list could not show."""
+    if not 0 < len(name) <= 200 or not name.isprintable() or name != name.strip():
+        raise BadInput(f"{what} is 1 to 200 printable characters without spaces around them, not {name[:80]!r}.")

@@ -1,0 +1,170 @@
+"""Changing cells.
+
+Cells that were removed can still be edited, moved and named as anchors: who does that has
+not seen the removal yet, and nothing they typed may be lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from .. import events as e
+from ..errors import BadInput, Refused
+from ..ids import CellId, EventId, LogId, check_cell_id
+from ..notebook import Notebook
+from ..reduce import Fold
+from ..text import Edit, check_edit, difference, rebase, source_hash
+from .asking import Asking, check_name, known_cell, live_cell
+
+
+def accept(now: Notebook, event: e.CellChange, asking: Asking) -> e.CellChange:
+    """Return the change as it is to be recorded."""
+    match event:
+        case e.CellAdded():
+            _check_added(now, event)
+        case e.CellMoved():
+            known_cell(now, event.cell)
+            _check_anchor(now, event.after)
+            if event.after == event.cell:
+                raise BadInput(f"Cell {event.cell!r} cannot go after itself.")
+        case e.CellNamed():
+            known_cell(now, event.cell)
+            if event.name is not None:
+                check_name(event.name, "A cell's name")
+        case e.CellTagged():
+            known_cell(now, event.cell)
+            _check_tags(event.tags)
+        case e.CellRemoved() | e.CellKindChanged() | e.CellMetadataSet():
+            known_cell(now, event.cell)
+        case e.SourceEdited():
+            return _complete_edit(now, event, asking)
+    return event
+
+
+def _check_added(now: Notebook, event: e.CellAdded) -> None:
+    check_cell_id(event.cell)
+    _check_anchor(now, event.after)
+    _check_tags(event.tags)
+    if event.name is not None:
+        check_name(event.name, "A cell's name")
+    before = now.cells.get(event.cell)
+    if event.after == event.cell:
+        raise BadInput(f"Cell {event.cell!r} cannot go after itself.")
+    if before is not None and not before.removed:
+        raise Refused(f"Cell {event.cell!r} exists already in notebook {now.name!r}. Choose another id.")
+
+
+def _check_anchor(now: Notebook, after: CellId | None) -> None:
+    if after is not None:
+        known_cell(now, after)
+
+
+def _check_tags(tags: Iterable[str]) -> None:
+    for tag in tags:
+        check_name(tag, "A tag")
+
+
+# ---- Text
+
+
+def _complete_edit(now: Notebook, event: e.SourceEdited, asking: Asking) -> e.SourceEdited:
+    if (event.text is None) == (event.base is None) or (event.text is None) != (event.base_hash is None):
+        raise BadInput(
+            f"An edit of cell {event.cell!r} is either `edit` with `base`, or `text` with `base_hash`. Send one of the two."
+        )
+    return _complete_text(now, event) if event.base is None else _complete_splices(now, event, event.base, asking)
+
+
+def _complete_text(now: Notebook, event: e.SourceEdited) -> e.SourceEdited:
+    cell = live_cell(now, event.cell)
+    current = source_hash(cell.source)
+    if event.base_hash != current:
+        raise Refused(
+            f"Cell {event.cell!r} was changed by {cell.edited_by} since you read it. "
+            f"Its text now is in `source`; send the edit again with base_hash={current}.",
+            source=cell.source,
+            source_hash=current,
+            changed_by=cell.edited_by,
+        )
+    return replace(event, applied=difference(cell.source, event.text or ""))
+
+
+def _complete_splices(now: Notebook, event: e.SourceEdited, base: int, asking: Asking) -> e.SourceEdited:
+    cell = known_cell(now, event.cell)
+    if not 0 < base <= now.seq:
+        raise BadInput(
+            f"An edit of cell {event.cell!r} is against number {base}; the log has 1 to {now.seq}. Read it again."
+        )
+    check_edit(event.edit)
+    earlier = asking.earlier.get((event.cell, base), [])
+    edit, asking.earlier[event.cell, base] = rebase(event.edit, earlier)
+    check_edit(edit, len(cell.source))
+    return event if edit == event.edit else replace(event, applied=edit)
+
+
+def bases(event: e.KnownEvent, now: Notebook) -> Iterator[tuple[CellId, int]]:
+    """The cells and numbers whose later edits `accept` wants to know for this event."""
+    match event:
+        case e.SourceEdited(base=int(base)):
+            yield event.cell, base
+        case e.FileMerged() | e.ProposalMade():
+            for change in event.changes:
+                yield from bases(change, now)
+        case e.ProposalAccepted() if event.proposal in now.proposals:
+            for change in now.proposals[event.proposal].changes:
+                yield from bases(change, now)
+        case _:
+            pass
+
+
+def edits_of(entry: e.Entry, cell: CellId) -> Iterator[Edit]:
+    """What an entry did to the text of a cell. A cell that it brought in has no text before."""
+    for change in _changes(entry.event):
+        match change:
+            case e.SourceEdited() if change.cell == cell:
+                yield change.edit if change.applied is None else change.applied
+            case e.CellAdded() if change.cell == cell:
+                raise BadInput(
+                    f"An edit of cell {cell!r} is against a number before {entry.seq}, when it was added. Read it again."
+                )
+            case _:
+                pass
+
+
+def _changes(event: e.AnyEvent) -> tuple[e.CellChange, ...]:
+    match event:
+        case e.FileMerged():
+            return event.changes
+        case e.ProposalAccepted():
+            return event.applied or ()
+        case e.SourceEdited() | e.CellAdded():
+            return (event,)
+        case _:
+            return ()
+
+
+# ---- Several changes as one
+
+
+def completed(
+    now: Notebook, changes: Iterable[e.CellChange], asking: Asking
+) -> tuple[tuple[e.CellChange, ...], Notebook]:
+    """Complete changes that are made one on top of the other; also return what they lead to."""
+    folding = Fold(now)
+    done: list[e.CellChange] = []
+    for change in changes:
+        recorded = accept(folding.now, change, asking)
+        folding.add(_as_entry(recorded, folding.now.seq + 1, asking))
+        done.append(recorded)
+    return tuple(done), folding.now
+
+
+def completed_file(now: Notebook, event: e.FileMerged, asking: Asking) -> e.FileMerged:
+    """The same for the merge of a file."""
+    return replace(event, changes=completed(now, event.changes, asking)[0])
+
+
+def _as_entry(change: e.CellChange, seq: int, asking: Asking) -> e.Entry:
+    return e.Entry(log=LogId(""), seq=seq, id=EventId(""), at=asking.at, actor=asking.actor, event=change)

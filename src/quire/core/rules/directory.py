@@ -1,0 +1,47 @@
+"""What may happen in the workspace log."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from .. import events as e
+from ..directory import Directory
+from ..errors import BadInput, NotFound, Refused
+from ..ids import check_actor, check_id
+
+
+def accept_in_directory(now: Directory, event: e.WorkspaceEvent) -> e.WorkspaceEvent:
+    """Return `event` as it is to be recorded in the workspace log, or raise what speaks against it."""
+    match event:
+        case e.ActorKnown() | e.RoleSet():
+            check_actor(event.actor)
+        case e.PolicySet():
+            if event.actor is not None:
+                check_actor(event.actor)
+            if not event.effects:
+                raise BadInput("A policy names at least one effect and says allowed, asked or denied.")
+        case e.TokenCreated():
+            _check_token(now, event)
+        case e.TokenRevoked():
+            if event.token not in now.tokens:
+                raise NotFound(f"There is no token {event.token!r}.")
+            if now.tokens[event.token].revoked_by is not None:
+                raise Refused(f"Token {event.token!r} was revoked already, by {now.tokens[event.token].revoked_by}.")
+        case e.LogImported():
+            check_id(event.log, "Log")
+            if event.log in now.imports:
+                raise Refused(f"Log {event.log!r} was imported already, at {now.imports[event.log].at}.")
+        case _:
+            assert_never(event)
+    return event
+
+
+def _check_token(now: Directory, event: e.TokenCreated) -> None:
+    check_id(event.token, "Token")
+    check_actor(event.actor)
+    if event.on_behalf_of is not None:
+        check_actor(event.on_behalf_of)
+    if event.token in now.tokens:
+        raise Refused(f"Token {event.token!r} exists already. Choose another id.")
+    if not event.scopes:
+        raise BadInput("A token needs at least one scope: read, edit, run, approve or admin.")

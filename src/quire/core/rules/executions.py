@@ -1,0 +1,197 @@
+"""Running cells. Only the runtime that holds the claim, under its epoch, may say what happened."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from .. import events as e
+from ..errors import BadInput, Conflict, NotFound, Refused
+from ..ids import ActorId, CellId, ExecutionId, actor_kind, check_id
+from ..notebook import Cell, Execution, Notebook, Stream
+from ..text import source_hash
+from .asking import Asking, live_cell
+
+ExecutionEvent = (
+    e.ExecutionRequested
+    | e.ExecutionClaimed
+    | e.ExecutionStarted
+    | e.OutputAdded
+    | e.StreamAppended
+    | e.DisplayUpdated
+    | e.OutputsCleared
+    | e.ExecutionFinished
+    | e.ExecutionSkipped
+    | e.InterruptRequested
+    | e.ExecutionCancelled
+    | e.InputAnswered
+    | e.ResultRecorded
+)
+
+
+def accept(now: Notebook, event: ExecutionEvent, asking: Asking) -> ExecutionEvent:
+    """Return the event as it is to be recorded."""
+    match event:
+        case e.StreamAppended():
+            _check_stream(_held(now, event.execution, event.epoch, asking.actor), event)
+        case e.OutputAdded() | e.DisplayUpdated() | e.OutputsCleared():
+            _held(now, event.execution, event.epoch, asking.actor)
+        case e.ResultRecorded():
+            check_id(event.name, "Result")
+            _held(now, event.execution, event.epoch, asking.actor)
+        case e.ExecutionRequested():
+            check_request(now, event.execution, event.cell, event.source_hash)
+        case e.ExecutionClaimed():
+            return _complete_claim(now, event, asking)
+        case e.ExecutionStarted():
+            _check_start(now, event, asking)
+        case e.ExecutionFinished():
+            _check_finish(now, event, asking)
+        case e.ExecutionSkipped():
+            _check_skip(now, event, asking)
+        case e.InterruptRequested():
+            _open(now, event.execution)
+        case e.ExecutionCancelled():
+            if _open(now, event.execution).state == "running":
+                raise Refused(f"Execution {event.execution!r} is running. Interrupt it instead (interrupt_requested).")
+        case e.InputAnswered():
+            if _open(now, event.execution).state != "running":
+                raise Refused(f"Execution {event.execution!r} is not running, so it asks for no input.")
+        case _:
+            assert_never(event)
+    return event
+
+
+def check_request(now: Notebook, execution: ExecutionId, cell: CellId, wanted_hash: str) -> Cell:
+    """A cell runs as it was seen, and waits in the queue at most once."""
+    check_id(execution, "Execution")
+    found = live_cell(now, cell)
+    if not found.runs:
+        raise Refused(f"Cell {cell!r} is a {found.kind} cell and does not run. Change its kind to code first.")
+    if found.queued is not None:
+        raise Conflict(
+            f"Cell {cell!r} is queued already, by {found.queued.by}. Wait for execution {found.queued.id!r}, or cancel it.",
+            execution=found.queued.id,
+        )
+    _check_new(now, execution, found)
+    current = source_hash(found.source)
+    if wanted_hash != current:
+        raise Refused(
+            f"Cell {cell!r} was changed by {found.edited_by} since {wanted_hash[:12] or 'never'}. "
+            f"Read it again, then request it with source_hash={current}.",
+            source=found.source,
+            source_hash=current,
+        )
+    return found
+
+
+def _check_new(now: Notebook, execution: ExecutionId, cell: Cell) -> None:
+    if execution in now.executions or (cell.execution is not None and cell.execution.id == execution):
+        raise Refused(f"Execution {execution!r} exists already. Choose another id.")
+
+
+def _open(now: Notebook, execution: ExecutionId) -> Execution:
+    found = now.execution(execution)
+    if found is None:
+        raise NotFound(
+            f"There is no open execution {execution!r} in notebook {now.name!r}. It may be over: read its cell."
+        )
+    return found
+
+
+def _complete_claim(now: Notebook, event: e.ExecutionClaimed, asking: Asking) -> e.ExecutionClaimed:
+    check_runtime(event.runtime, asking.actor)
+    found = _open(now, event.execution)
+    if found.state != "queued":
+        raise Conflict(f"Execution {event.execution!r} was claimed by {found.runtime}.", runtime=found.runtime)
+    return replace(event, epoch=asking.epoch)
+
+
+def check_runtime(runtime: str, actor: ActorId) -> None:
+    """Only a runtime claims, and only for itself."""
+    if actor_kind(actor) != "runtime" or runtime != actor:
+        raise Refused(f"{actor} cannot act as runtime {runtime!r}. Use the token of that runtime.")
+
+
+def _check_start(now: Notebook, event: e.ExecutionStarted, asking: Asking) -> None:
+    cell = live_cell(now, event.cell)
+    if cell.execution is not None and cell.execution.state == "running":
+        raise Conflict(f"Cell {event.cell!r} is running already, as execution {cell.execution.id!r}.")
+    if now.run is not None and event.execution not in now.executions:
+        check_run_held(now, event.epoch, asking.actor)
+        check_request(now, event.execution, event.cell, event.source_hash)
+        return
+    found = _open(now, event.execution)
+    if found.cell != event.cell or found.source_hash != event.source_hash:
+        raise Refused(
+            f"Execution {event.execution!r} was requested for cell {found.cell!r} as {found.source_hash[:12]}: run that."
+        )
+    if found.state != "claimed":
+        raise Refused(f"Execution {event.execution!r} is {found.state}: claim it before it starts.")
+    _check_epoch(found, event.epoch, asking.actor)
+
+
+def _held(now: Notebook, execution: ExecutionId, epoch: int, actor: ActorId) -> Execution:
+    """The running execution, if `actor` holds it under `epoch`."""
+    found = _open(now, execution)
+    if found.state != "running":
+        raise Refused(f"Execution {execution!r} is {found.state}, not running: start it before it shows anything.")
+    if found.runtime is None:
+        check_run_held(now, epoch, actor)
+    else:
+        _check_epoch(found, epoch, actor)
+    return found
+
+
+def _check_epoch(found: Execution, epoch: int, actor: ActorId) -> None:
+    if found.epoch != epoch or found.runtime != actor:
+        raise Refused(
+            f"Execution {found.id!r} is held by {found.runtime} under epoch {found.epoch}, not by {actor} under {epoch}. "
+            "The lease was lost: stop this work and claim anew."
+        )
+
+
+def check_run_held(now: Notebook, epoch: int, actor: ActorId) -> None:
+    """A run is held as a whole; so are its cells."""
+    run = now.run
+    if run is None or not run.is_open:
+        raise Refused(f"{now.name!r} is not a run that is going on, so nothing runs in it without a request.")
+    if run.epoch != epoch or run.runtime != actor:
+        raise Refused(
+            f"Run {now.name!r} is held by {run.runtime} under epoch {run.epoch}, not by {actor} under {epoch}."
+        )
+
+
+def _check_stream(found: Execution, event: e.StreamAppended) -> None:
+    last = found.outputs[-1] if found.outputs else None
+    length = last.length if isinstance(last, Stream) and last.name == event.name else 0
+    seen = event.chunk <= found.chunk
+    if event.offset < 0 or (event.offset > length and event.blob is None and not seen):
+        raise BadInput(
+            f"Execution {event.execution!r}: {event.name} has {length} code points, so text cannot begin at {event.offset}. "
+            "Send what comes before it, or the whole as a blob."
+        )
+
+
+def _check_finish(now: Notebook, event: e.ExecutionFinished, asking: Asking) -> None:
+    found = _open(now, event.execution)
+    if asking.actor.startswith("system:") and event.status == "lost" and found.epoch == event.epoch:
+        return
+    if found.state == "queued":
+        raise Refused(f"Execution {event.execution!r} was never claimed. Cancel or skip it instead.")
+    if found.runtime is None:
+        check_run_held(now, event.epoch, asking.actor)
+    else:
+        _check_epoch(found, event.epoch, asking.actor)
+
+
+def _check_skip(now: Notebook, event: e.ExecutionSkipped, asking: Asking) -> None:
+    check_id(event.execution, "Execution")
+    if actor_kind(asking.actor) not in ("runtime", "system"):
+        raise Refused(f"{asking.actor} cannot skip executions; cancel it instead (execution_cancelled).")
+    cell = live_cell(now, event.cell)
+    if cell.queued is not None and cell.queued.id != event.execution:
+        raise Conflict(f"Cell {event.cell!r} waits as execution {cell.queued.id!r}. Skip or cancel that one.")
+    if cell.queued is None:
+        _check_new(now, event.execution, cell)

@@ -1,0 +1,117 @@
+"""Proposals: somebody asks, somebody else answers, and what was shown is what happens."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from .. import events as e
+from ..errors import BadInput, Conflict, NotFound, Refused
+from ..ids import CellId, ProposalId, check_id
+from ..notebook import Notebook, Proposal
+from ..text import source_hash
+from .asking import Asking, live_cell
+from .cells import completed
+from .executions import check_request
+
+ProposalEvent = e.ProposalMade | e.ProposalAccepted | e.ProposalDeclined | e.ProposalWithdrawn | e.ProposalExpired
+
+
+def accept(now: Notebook, event: ProposalEvent, asking: Asking) -> ProposalEvent:
+    """Return the event as it is to be recorded."""
+    match event:
+        case e.ProposalMade():
+            _check_made(now, event, asking)
+        case e.ProposalAccepted():
+            return _complete_acceptance(now, event, asking)
+        case e.ProposalDeclined():
+            _open(now, event.proposal)
+        case e.ProposalWithdrawn():
+            if _open(now, event.proposal).by != asking.actor:
+                raise Refused(f"Proposal {event.proposal!r} is not {asking.actor}'s to withdraw. Decline it instead.")
+        case e.ProposalExpired():
+            expires_at = _open(now, event.proposal).expires_at
+            if not asking.actor.startswith("system:") or expires_at is None or asking.at < expires_at:
+                raise Refused(f"Proposal {event.proposal!r} has not expired; it does at {expires_at or 'no time'}.")
+        case _:
+            assert_never(event)
+    return event
+
+
+def _open(now: Notebook, proposal: ProposalId) -> Proposal:
+    found = now.proposals.get(proposal)
+    if found is None:
+        raise NotFound(f"There is no proposal {proposal!r} in notebook {now.name!r}.")
+    if found.state != "open":
+        raise Conflict(
+            f"Proposal {proposal!r} was {found.state} by {found.decided_by}. Make a new one.", state=found.state
+        )
+    return found
+
+
+def _check_made(now: Notebook, event: e.ProposalMade, asking: Asking) -> None:
+    check_id(event.proposal, "Proposal")
+    if event.proposal in now.proposals:
+        raise Refused(f"Proposal {event.proposal!r} exists already. Choose another id.")
+    if not event.changes and not event.effects:
+        raise BadInput(f"Proposal {event.proposal!r} asks for nothing: give it changes or effects.")
+    # Tried now, so that whoever answers is not asked about what can no longer happen anyway.
+    _, then = completed(now, event.changes, asking)
+    for effect in event.effects:
+        check_request(then, effect.execution, effect.cell, effect.source_hash)
+
+
+def _complete_acceptance(now: Notebook, event: e.ProposalAccepted, asking: Asking) -> e.ProposalAccepted:
+    proposal = _open(now, event.proposal)
+    if proposal.by == asking.actor:
+        raise Refused(f"Proposal {event.proposal!r} is {asking.actor}'s own: somebody else has to accept it.")
+    if proposal.expires_at is not None and asking.at >= proposal.expires_at:
+        raise Refused(f"Proposal {event.proposal!r} expired at {proposal.expires_at}. Ask for a new one.")
+    changes, effects = _selected(event, proposal)
+    for change in changes:
+        if not isinstance(change, e.CellAdded):
+            _check_still_there(now, change.cell, changes)
+    applied, then = completed(now, changes, asking)
+    for effect in effects:
+        if source_hash(live_cell(then, effect.cell).source) != effect.source_hash:
+            raise Refused(
+                f"Cell {effect.cell!r} is no longer what proposal {event.proposal!r} showed, so its run is void. "
+                "Accept the other parts with `selection`, or decline it."
+            )
+        check_request(then, effect.execution, effect.cell, effect.source_hash)
+    return replace(event, applied=applied, effects=effects)
+
+
+def _check_still_there(now: Notebook, cell: CellId, changes: tuple[e.CellChange, ...]) -> None:
+    if not any(isinstance(change, e.CellAdded) and change.cell == cell for change in changes):
+        live_cell(now, cell)
+
+
+def _selected(event: e.ProposalAccepted, proposal: Proposal) -> tuple[tuple[e.CellChange, ...], tuple[e.RunCell, ...]]:
+    if event.selection is None:
+        return proposal.changes, proposal.effects
+    count = len(proposal.changes)
+    wrong = [number for number in event.selection if not 0 <= number < count + len(proposal.effects)]
+    if wrong or not event.selection:
+        raise BadInput(
+            f"Selection {list(event.selection)} does not fit: the proposal has 0 to {count + len(proposal.effects) - 1}."
+        )
+    chosen = set(event.selection)
+    _check_builds_on(proposal, chosen)
+    return (
+        tuple(change for number, change in enumerate(proposal.changes) if number in chosen),
+        tuple(effect for number, effect in enumerate(proposal.effects, count) if number in chosen),
+    )
+
+
+def _check_builds_on(proposal: Proposal, chosen: set[int]) -> None:
+    """A change of a cell was made on top of those before it: it cannot come without them."""
+    left_out: dict[CellId, int] = {}
+    for number, change in enumerate(proposal.changes):
+        if number not in chosen:
+            left_out.setdefault(change.cell, number)
+        elif change.cell in left_out and isinstance(change, e.SourceEdited):
+            raise Refused(
+                f"Change {number} builds on change {left_out[change.cell]} of the same cell. Select both, or neither."
+            )

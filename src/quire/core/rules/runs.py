@@ -1,0 +1,78 @@
+"""Runs as a whole, and the runtimes that are attached to a notebook."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from .. import events as e
+from ..errors import Conflict, Refused
+from ..notebook import Notebook, Run
+from .asking import Asking, check_name, known_cell
+from .executions import check_run_held, check_runtime
+
+RunEvent = (
+    e.RunRequested
+    | e.RunClaimed
+    | e.RunStarted
+    | e.RunFinished
+    | e.RuntimeAttached
+    | e.RuntimeDetached
+    | e.KernelStarted
+    | e.KernelRestarted
+)
+
+
+def accept(now: Notebook, event: RunEvent, asking: Asking) -> RunEvent:
+    """Return the event as it is to be recorded."""
+    match event:
+        case e.RunRequested():
+            check_name(event.name, "A run's name")
+        case e.RunClaimed():
+            return _complete_claim(now, event, asking)
+        case e.RunStarted():
+            check_run_held(now, event.epoch, asking.actor)
+            if _run(now).status != "claimed":
+                raise Refused(f"Run {now.name!r} is {_run(now).status}; it starts once, after it was claimed.")
+        case e.RunFinished():
+            _check_finish(now, event, asking)
+        case e.RuntimeAttached() | e.KernelStarted() | e.KernelRestarted():
+            check_runtime(event.runtime, asking.actor)
+        case e.RuntimeDetached():
+            if not asking.actor.startswith("system:"):
+                check_runtime(event.runtime, asking.actor)
+        case _:
+            assert_never(event)
+    return event
+
+
+def _run(now: Notebook) -> Run:
+    if now.run is None:
+        raise Refused(f"{now.name!r} is a notebook, not a run: request its executions instead.")
+    return now.run
+
+
+def _complete_claim(now: Notebook, event: e.RunClaimed, asking: Asking) -> e.RunClaimed:
+    check_runtime(event.runtime, asking.actor)
+    run = _run(now)
+    if run.status != "queued":
+        raise Conflict(f"Run {now.name!r} was claimed by {run.runtime}.", runtime=run.runtime)
+    if run.wants is not None and run.wants != event.runtime:
+        raise Refused(f"Run {now.name!r} is for runtime {run.wants!r}, not for {event.runtime!r}.")
+    return replace(event, epoch=asking.epoch)
+
+
+def _check_finish(now: Notebook, event: e.RunFinished, asking: Asking) -> None:
+    run = _run(now)
+    if event.failed_cell is not None:
+        known_cell(now, event.failed_cell)
+    if run.status == "queued" and event.status == "cancelled":
+        return  # nobody has begun, so whoever may run may take it back
+    if asking.actor.startswith("system:") and event.status == "lost" and run.is_open and run.epoch == event.epoch:
+        return
+    check_run_held(now, event.epoch, asking.actor)
+    if now.executions:
+        raise Refused(
+            f"Run {now.name!r} cannot finish before its executions have: {', '.join(list(now.executions)[:3])}."
+        )

@@ -1,0 +1,175 @@
+"""What the types of events say beyond their names.
+
+Which fields there are, which are the workspace's to fill, and which hold content that a
+redaction masks.
+
+All of it is read from the annotations in events.py, so that an event is described once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, cast
+
+import msgspec
+from msgspec import inspect
+
+from .errors import BadInput, Refused
+from .events import Draft, KnownEvent
+from .values import Json
+
+MASK = "█"
+
+
+@cache
+def _shape(kind: Any) -> inspect.Type:
+    return inspect.type_info(kind)
+
+
+def check_fields(given: Any, kind: Any) -> None:
+    """Refuse a field that the type does not have: msgspec would drop it without a word."""
+    _check_fields(given, _shape(kind), "draft")
+
+
+def _check_fields(given: Any, shape: inspect.Type, where: str) -> None:
+    shape = _chosen(given, shape)
+    if isinstance(shape, inspect.StructType) and isinstance(given, dict):
+        names = {field.encode_name for field in shape.fields} | {shape.tag_field}
+        for name in cast("dict[str, Any]", given):
+            if name not in names:
+                known = ", ".join(sorted(name for name in names if name))
+                raise BadInput(f"{where} has no field {name!r}; it has {known}.")
+    for name, child, child_shape in _children(given, shape):
+        _check_fields(child, child_shape, f"{where}.{name}")
+
+
+def check_unfilled(draft: Draft) -> None:
+    """Refuse a draft that fills what only the workspace fills, at any depth."""
+    _check_unfilled(draft.event)
+
+
+def _check_unfilled(value: Any) -> None:
+    if isinstance(value, tuple):
+        for each in cast("tuple[Any, ...]", value):
+            _check_unfilled(each)
+    elif isinstance(value, msgspec.Struct):
+        filled = filled_fields(type(value))
+        for name in value.__struct_fields__:
+            if name in filled and getattr(value, name) is not None:
+                raise Refused(
+                    f"Field {name!r} of {value.__struct_config__.tag} is filled by the workspace. "
+                    "Leave it out and send the event again."
+                )
+            _check_unfilled(getattr(value, name))
+
+
+@cache
+def filled_fields(kind: type[msgspec.Struct]) -> list[str]:
+    """The names of the fields of an event that the workspace fills."""
+    shape = cast("inspect.StructType", _shape(kind))
+    return [field.name for field in shape.fields if _extra(field.type).get("filled")]
+
+
+def masked(event: KnownEvent, secret: str | None = None) -> KnownEvent:
+    """Return `event` with its content masked: all of it, or wherever `secret` stands.
+
+    Lengths and line ends stay, so that later edits and stream offsets still fit.
+    """
+    fields = msgspec.to_builtins(event)
+    hide = _hide_all if secret is None else _hider(secret)
+    return msgspec.convert(_masked(fields, _chosen_struct(event), hide), KnownEvent)
+
+
+def content(event: KnownEvent) -> Iterator[str]:
+    """Every text in `event` that a redaction would mask."""
+    found: list[str] = []
+
+    def note(text: str) -> str:
+        found.append(text)
+        return text
+
+    _masked(msgspec.to_builtins(event), _chosen_struct(event), note)
+    return iter(found)
+
+
+def _hide_all(text: str) -> str:
+    return "".join(char if char in "\r\n" else MASK for char in text)
+
+
+def _hider(secret: str) -> Callable[[str], str]:
+    return lambda text: text.replace(secret, _hide_all(secret))
+
+
+def _masked(given: Any, shape: inspect.Type, hide: Callable[[str], str]) -> Json:
+    chosen = _chosen(given, shape)
+    if _extra(shape).get("content") or _extra(chosen).get("content"):
+        return _masked_content(given, hide)
+    shape = chosen
+    if isinstance(shape, inspect.StructType) and isinstance(given, dict):
+        new = {name: _masked(child, child_shape, hide) for name, child, child_shape in _children(given, shape)}
+        return cast("dict[str, Any]", given) | new
+    if isinstance(given, list | tuple) and not isinstance(shape, inspect.AnyType):
+        return [_masked(child, child_shape, hide) for _, child, child_shape in _children(given, shape)]
+    return cast("Json", given)
+
+
+def _masked_content(given: Any, hide: Callable[[str], str]) -> Any:
+    if isinstance(given, str):
+        return hide(given)
+    if isinstance(given, list):
+        return [_masked_content(each, hide) for each in cast("list[Any]", given)]
+    if isinstance(given, dict):
+        # Names too: a secret may stand in the key of an object.
+        return {
+            _masked_name(name, hide): _masked_content(each, hide)
+            for name, each in cast("dict[str, Any]", given).items()
+        }
+    return given
+
+
+def _masked_name(name: str, hide: Callable[[str], str]) -> str:
+    return name if hide is _hide_all else hide(name)
+
+
+# ---- Walking a value and its type side by side
+
+
+def _extra(shape: inspect.Type) -> dict[str, Any]:
+    return cast("dict[str, Any]", getattr(shape, "extra", None) or {})
+
+
+def _chosen_struct(event: KnownEvent) -> inspect.StructType:
+    return cast("inspect.StructType", _shape(type(event)))
+
+
+def _chosen(given: Any, shape: inspect.Type) -> inspect.Type:
+    """The member of a union that `given` is; any other type as it is."""
+    if isinstance(shape, inspect.Metadata):
+        return _chosen(given, shape.type)
+    if not isinstance(shape, inspect.UnionType):
+        return shape
+    for member in shape.types:
+        bare = member.type if isinstance(member, inspect.Metadata) else member
+        if isinstance(bare, inspect.StructType) and isinstance(given, dict):
+            fields = cast("dict[str, Any]", given)
+            if bare.tag_field is None or fields.get(bare.tag_field) == bare.tag:
+                return bare
+        if isinstance(bare, inspect.VarTupleType) and isinstance(given, list | tuple):
+            return bare
+        if isinstance(given, str) and isinstance(bare, inspect.StrType):
+            return member
+    return shape
+
+
+def _children(given: Any, shape: inspect.Type) -> Iterator[tuple[str, Any, inspect.Type]]:
+    if isinstance(shape, inspect.StructType) and isinstance(given, dict):
+        for field in shape.fields:
+            if field.encode_name in given:
+                yield field.encode_name, cast("dict[str, Any]", given)[field.encode_name], field.type
+    elif isinstance(shape, inspect.StructType) and isinstance(given, list | tuple):
+        for field, each in zip(shape.fields, cast("list[Any]", given), strict=False):
+            yield field.encode_name, each, field.type
+    elif isinstance(shape, inspect.VarTupleType) and isinstance(given, list | tuple):
+        for number, each in enumerate(cast("list[Any]", given)):
+            yield str(number), each, shape.item_type
