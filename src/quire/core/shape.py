@@ -16,7 +16,7 @@ import msgspec
 from msgspec import inspect
 
 from .errors import BadInput, Refused
-from .events import Draft, KnownEvent
+from .events import BlobRef, Draft, KnownEvent
 from .values import Json
 
 MASK = "█"
@@ -91,6 +91,21 @@ def content(event: KnownEvent) -> Iterator[str]:
 
     _masked(msgspec.to_builtins(event), _chosen_struct(event), note)
     return iter(found)
+
+
+def blob_refs(value: Any) -> Iterator[BlobRef]:
+    """Every blob that an event refers to."""
+    if isinstance(value, BlobRef):
+        yield value
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            yield from blob_refs(getattr(value, name))
+    elif isinstance(value, tuple):
+        for each in cast("tuple[Any, ...]", value):
+            yield from blob_refs(each)
+    elif isinstance(value, dict):
+        for each in cast("dict[str, Any]", value).values():
+            yield from blob_refs(each)
 
 
 def _hide_all(text: str) -> str:

@@ -1,0 +1,130 @@
+"""Asking SQLite a question that can change nothing and see nothing else.
+
+The connection is opened read-only, and an authorizer lets through only SELECTs over the
+documented views: no write, no ATTACH, no PRAGMA, no other table, no function that
+reaches outside. A statement that runs too long is stopped.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterable
+
+from ..core.chain import Record
+from ..core.errors import BadInput, Refused, Unavailable
+from .index import KEYS, TABLES, IndexRows
+from .store import LogInfo, Table
+
+VIEWS: dict[str, str] = {
+    "events": """SELECT log, seq, id, key, cause, at, CASE imported WHEN 0 THEN actor ELSE 'imported:' || actor END AS actor,
+        on_behalf_of, type, payload, imported, redacted, hash FROM main.events""",
+    "notebooks": """SELECT log, name, archived, seq AS events, created_at, created_by, at AS updated_at
+        FROM main.logs WHERE kind = 'notebook'""",
+    **{name: f"SELECT * FROM main.index_{name}" for name in TABLES if name != "names"},
+    "actors": """SELECT e.actor, substr(e.actor, 1, instr(e.actor, ':') - 1) AS kind, n.name, e.events, e.first_at, e.last_at
+        FROM (SELECT CASE imported WHEN 0 THEN actor ELSE 'imported:' || actor END AS actor,
+              count(*) AS events, min(at) AS first_at, max(at) AS last_at FROM main.events GROUP BY 1) e
+        LEFT JOIN main.index_names n ON n.actor = e.actor""",
+}
+
+_FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"}
+
+
+def index_schema() -> str:
+    """The SQL that makes the tables of the index."""
+    statements = [
+        f"CREATE TABLE index_{name} ({', '.join(f'{column} {_type(kind)}' for column, kind in columns.items())}, "
+        f"PRIMARY KEY ({', '.join(KEYS[name])})) WITHOUT ROWID, STRICT;"
+        for name, columns in TABLES.items()
+    ]
+    return "\n".join(statements)
+
+
+def _type(kind: str) -> str:
+    return "INTEGER" if kind == "boolean" else kind.upper()
+
+
+def create_views(connection: sqlite3.Connection) -> None:
+    """Make the documented views, for this connection only."""
+    for name, select in VIEWS.items():
+        connection.execute(f"CREATE TEMP VIEW {name} AS {select}")
+
+
+def ask(connection: sqlite3.Connection, sql: str, *, limit: int, seconds: float) -> Table:
+    """Answer `sql` on a connection whose views were created; at most `limit` rows."""
+    deadline = time.monotonic() + seconds
+    connection.set_authorizer(_authorize)
+    connection.set_progress_handler(lambda: int(time.monotonic() > deadline), 10_000)
+    try:
+        cursor = connection.execute(sql)
+        rows = cursor.fetchmany(limit + 1)
+    except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
+        raise _explain(error, sql, seconds) from error
+    finally:
+        connection.set_authorizer(None)
+        connection.set_progress_handler(None, 0)
+    columns = tuple(column[0] for column in cursor.description or ())
+    return Table(columns, tuple(rows[:limit]), truncated=len(rows) > limit)
+
+
+def _authorize(action: int, first: str | None, second: str | None, database: str | None, inside: str | None) -> int:
+    if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
+        return sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_FUNCTION:
+        return sqlite3.SQLITE_DENY if second in _FORBIDDEN_FUNCTIONS else sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_READ and (inside in VIEWS or first in VIEWS or not database):
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
+def _explain(error: Exception, sql: str, seconds: float) -> Exception:
+    told = str(error)
+    if "interrupted" in told:
+        return Unavailable(
+            f"The query took longer than {seconds:g} s and was stopped. Ask for less, or raise --timeout."
+        )
+    if "not authorized" in told or "prohibited" in told or "readonly" in told or "cannot modify" in told:
+        return Refused(f"`quire sql` only reads, and only the views {', '.join(VIEWS)} ({told}).")
+    if "one statement" in told:
+        return BadInput("`quire sql` takes one statement. Ask them one after the other.")
+    return BadInput(
+        f"The query cannot be answered: {told}. The views are {', '.join(VIEWS)}; see docs/reference/sql.md."
+    )
+
+
+def ask_rows(
+    rows: IndexRows, records: Iterable[Record], logs: Iterable[LogInfo], sql: str, *, limit: int, seconds: float
+) -> Table:
+    """Answer `sql` for a store that has no database: through one in memory."""
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.executescript(
+            "CREATE TABLE events (log, seq, id, key, cause, at, actor, on_behalf_of, type, payload, digest, hash, imported, redacted);"
+            "CREATE TABLE logs (log, kind, seq, at, name, archived, created_at, created_by);" + index_schema()
+        )
+        kept = [tuple(getattr(record, name) for name in record.__struct_fields__) for record in records]
+        lines = [
+            (
+                each.log,
+                each.kind,
+                each.head.seq,
+                each.head.at,
+                each.name,
+                each.archived,
+                each.created_at,
+                each.created_by,
+            )
+            for each in logs
+        ]
+        for name, table in {
+            "events": kept,
+            "logs": lines,
+            **{f"index_{name}": rows.table(name) for name in TABLES},
+        }.items():
+            for row in table:
+                connection.execute(f"INSERT INTO {name} VALUES ({', '.join('?' * len(row))})", row)
+        create_views(connection)
+        return ask(connection, sql, limit=limit, seconds=seconds)
+    finally:
+        connection.close()

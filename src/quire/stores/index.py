@@ -1,0 +1,295 @@
+"""The index: what `quire sql` asks about, as rows made from folded logs.
+
+Rows are a cache, made by `index_log` from the one reducer and thrown away with a change
+of INDEX. TABLES describes the columns once, for every database and for the docs; the
+views of the same names are all that a query can see.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any, TypeAlias
+
+import msgspec
+
+from ..core.directory import Directory
+from ..core.events import Display, Entry, Fault, Raised
+from ..core.ids import CellId, ExecutionId, LogId
+from ..core.notebook import Cell, Execution, Notebook, Output, Stream
+from ..core.reduce import REDUCER, Fold
+from ..core.stale import stale_cells
+from ..core.text import source_hash
+
+INDEX = REDUCER * 100 + 1
+"""The version of what is below; goes up with every change of it, and with the reducer's."""
+
+Row: TypeAlias = tuple[Any, ...]
+
+TABLES: dict[str, dict[str, str]] = {
+    "cells": {
+        "log": "text",
+        "cell": "text",
+        "place": "integer",
+        "kind": "text",
+        "name": "text",
+        "tags": "text",
+        "source": "text",
+        "source_hash": "text",
+        "state": "text",
+        "stale": "boolean",
+        "added_by": "text",
+        "edited_by": "text",
+        "metadata": "text",
+    },
+    "executions": {
+        "log": "text",
+        "execution": "text",
+        "cell": "text",
+        "state": "text",
+        "actor": "text",
+        "on_behalf_of": "text",
+        "runtime": "text",
+        "count": "integer",
+        "requested_at": "text",
+        "started_at": "text",
+        "finished_at": "text",
+        "seconds": "real",
+        "source_hash": "text",
+        "ename": "text",
+        "evalue": "text",
+    },
+    "outputs": {
+        "log": "text",
+        "execution": "text",
+        "number": "integer",
+        "cell": "text",
+        "kind": "text",
+        "name": "text",
+        "text": "text",
+        "data": "text",
+        "blobs": "text",
+    },
+    "runs": {
+        "run": "text",
+        "name": "text",
+        "status": "text",
+        "path": "text",
+        "notebook": "text",
+        "parameters": "text",
+        "environment": "text",
+        "actor": "text",
+        "on_behalf_of": "text",
+        "runtime": "text",
+        "requested_at": "text",
+        "started_at": "text",
+        "finished_at": "text",
+        "seconds": "real",
+        "failed_cell": "text",
+        "ename": "text",
+        "evalue": "text",
+    },
+    "results": {
+        "log": "text",
+        "name": "text",
+        "kind": "text",
+        "value": "text",
+        "blob": "text",
+        "execution": "text",
+        "cell": "text",
+        "at": "text",
+    },
+    "names": {"actor": "text", "name": "text"},
+}
+"""The tables that rows go into, with their columns. `names` feeds the view `actors`."""
+
+KEYS: dict[str, tuple[str, ...]] = {
+    "cells": ("log", "cell"),
+    "executions": ("log", "execution"),
+    "outputs": ("log", "execution", "number"),
+    "runs": ("run",),
+    "results": ("log", "name"),
+    "names": ("actor",),
+}
+
+
+class IndexRows(msgspec.Struct, kw_only=True):
+    """Rows to put in. Of the logs in `logs` the old cells and results go first; of `shown`, the old outputs."""
+
+    logs: list[LogId] = []
+    shown: list[tuple[LogId, ExecutionId]] = []
+    cells: list[Row] = []
+    executions: list[Row] = []
+    outputs: list[Row] = []
+    runs: list[Row] = []
+    results: list[Row] = []
+    names: list[Row] = []
+
+    def table(self, name: str) -> list[Row]:
+        """The rows of one table."""
+        return getattr(self, name)
+
+    def extend(self, more: IndexRows) -> None:
+        """Add the rows of another log."""
+        self.logs += more.logs
+        self.shown += more.shown
+        for name in TABLES:
+            self.table(name).extend(more.table(name))
+
+    def replaced(self, newer: IndexRows) -> IndexRows:
+        """What a table holds after `newer` was put in. Databases do the same with deletes and upserts."""
+        gone, shown = set(newer.logs), set(newer.shown)
+        kept = IndexRows(
+            cells=[row for row in self.cells if row[0] not in gone],
+            results=[row for row in self.results if row[0] not in gone],
+            outputs=[row for row in self.outputs if (row[0], row[1]) not in shown],
+            executions=self.executions,
+            runs=self.runs,
+            names=self.names,
+        )
+        merged = IndexRows()
+        for name, columns in TABLES.items():
+            width = [list(columns).index(column) for column in KEYS[name]]
+            rows = {tuple(row[each] for each in width): row for row in (*kept.table(name), *newer.table(name))}
+            setattr(merged, name, list(rows.values()))
+        return merged
+
+
+def index_log(log: LogId, start: Notebook, entries: Iterable[Entry]) -> IndexRows:
+    """Return the rows for what `entries` add to a log that had folded to `start`."""
+    rows = IndexRows(logs=[log])
+    folding = Fold(start)
+    touched: dict[ExecutionId, CellId] = {}
+    for entry in entries:
+        execution = getattr(entry.event, "execution", None)
+        cell = folding.now.executions.get(execution) if execution is not None else None
+        folding.add(entry)
+        for effect in getattr(entry.event, "effects", None) or ():
+            touched[effect.execution] = effect.cell
+        if execution is not None:
+            touched[execution] = cell or folding.now.executions.get(execution) or entry.event.cell  # type: ignore[union-attr]
+            if execution not in folding.now.executions:  # it ended: a later one of its cell may take its place
+                _add_execution(rows, log, folding.now.cells[touched.pop(execution)], execution)
+    for execution, cell in touched.items():
+        _add_execution(rows, log, folding.now.cells[cell], execution)
+    _add_notebook(rows, log, folding.now)
+    return rows
+
+
+def index_directory(directory: Directory) -> IndexRows:
+    """Return the rows for the workspace log."""
+    return IndexRows(names=[(actor, known.name) for actor, known in directory.actors.items()])
+
+
+def _add_notebook(rows: IndexRows, log: LogId, now: Notebook) -> None:
+    stale = stale_cells(now)
+    rows.cells.extend(_cell_row(log, place, cell, cell.id in stale) for place, cell in enumerate(now.live_cells, 1))
+    for result in now.results.values():
+        blob = result.blob.hash if result.blob is not None else None
+        value = _json(result.value)
+        rows.results.append((log, result.name, result.kind, value, blob, result.execution, result.cell, result.at))
+    if now.run is not None:
+        rows.runs.append(_run_row(log, now))
+
+
+def _cell_row(log: LogId, place: int, cell: Cell, stale: bool) -> Row:
+    return (
+        log,
+        cell.id,
+        place,
+        cell.kind,
+        cell.name,
+        _json(cell.tags),
+        cell.source,
+        source_hash(cell.source),
+        cell.state,
+        stale,
+        cell.added_by,
+        cell.edited_by,
+        _json(cell.metadata),
+    )
+
+
+def _run_row(log: LogId, now: Notebook) -> Row:
+    run = now.run
+    if run is None:
+        return ()
+    return (
+        log,
+        now.name,
+        run.status,
+        run.source.path,
+        run.source.notebook,
+        _json(run.parameters),
+        _json(run.environment),
+        run.by,
+        run.on_behalf_of,
+        run.runtime,
+        run.at,
+        run.started_at,
+        run.finished_at,
+        _seconds(run.started_at, run.finished_at),
+        run.failed_cell,
+        *_fault(run.fault),
+    )
+
+
+def _add_execution(rows: IndexRows, log: LogId, cell: Cell, execution: ExecutionId) -> None:
+    for each in (cell.execution, cell.queued):
+        if each is not None and each.id == execution:
+            rows.executions.append(_execution_row(log, each))
+            rows.shown.append((log, execution))
+            rows.outputs.extend(_output_rows(log, each))
+
+
+def _execution_row(log: LogId, execution: Execution) -> Row:
+    return (
+        log,
+        execution.id,
+        execution.cell,
+        execution.state,
+        execution.by,
+        execution.on_behalf_of,
+        execution.runtime,
+        execution.count,
+        execution.at,
+        execution.started_at,
+        execution.finished_at,
+        _seconds(execution.started_at, execution.finished_at),
+        execution.source_hash,
+        *_fault(execution.fault),
+    )
+
+
+def _output_rows(log: LogId, execution: Execution) -> Iterator[Row]:
+    for number, output in enumerate(execution.outputs):
+        yield (log, execution.id, number, execution.cell, *_output_columns(output))
+
+
+def _output_columns(output: Output) -> Row:
+    match output:
+        case Stream():
+            blob = {"text/plain": output.blob.hash} if output.blob is not None else {}
+            return "stream", output.name, output.head + output.tail, None, _json(blob)
+        case Display():
+            blobs = {media: blob.hash for media, blob in output.blobs.items()}
+            text = output.data.get("text/plain")
+            main = next(iter([*output.blobs, *output.data]), None)
+            return "display", main, text if isinstance(text, str) else None, _json(output.data), _json(blobs)
+        case Raised():
+            return "error", output.ename, output.evalue, _json(output.traceback), _json({})
+
+
+def _fault(fault: Fault | None) -> tuple[str | None, str | None]:
+    return (fault.ename, fault.evalue) if fault is not None else (None, None)
+
+
+def _seconds(start: str | None, end: str | None) -> float | None:
+    if start is None or end is None:
+        return None
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

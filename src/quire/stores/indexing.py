@@ -1,0 +1,51 @@
+"""Bringing the index up to date: only the logs that have grown, only from where it was."""
+
+from __future__ import annotations
+
+from ..core import codec
+from ..core.directory import fold_directory
+from ..core.events import Entry
+from ..core.ids import WORKSPACE_LOG, LogId
+from ..core.notebook import Notebook
+from ..core.reduce import REDUCER, fold
+from .index import IndexRows, index_directory, index_log
+from .store import Growth, Store
+
+
+async def refresh_index(store: Store) -> None:
+    """Index what was recorded since the last time. Safe to do by several at once."""
+    while True:
+        since, position = await store.indexed(), await store.position()
+        if since >= position:
+            return
+        async for page in store.feed(since):
+            rows = IndexRows()
+            for growth in page:
+                rows.extend(await _rows(store, growth))
+            last = max(growth.position for growth in page)
+            if not await store.save_index(rows, since, last):
+                break  # somebody else was indexing too: look again where it is now
+            since = last
+            if since >= position:
+                return
+
+
+async def _rows(store: Store, growth: Growth) -> IndexRows:
+    if growth.log == WORKSPACE_LOG:
+        return index_directory(fold_directory(await _entries(store, growth.log, 0, growth.seq)))
+    start = await _state(store, growth.log, growth.first - 1)
+    return index_log(growth.log, start, await _entries(store, growth.log, start.seq, growth.seq))
+
+
+async def _state(store: Store, log: LogId, seq: int) -> Notebook:
+    found = await store.snapshot(log, REDUCER, seq)
+    notebook = codec.unpack(found.data) if found is not None else Notebook()
+    return fold(await _entries(store, log, notebook.seq, seq), notebook) if notebook.seq < seq else notebook
+
+
+async def _entries(store: Store, log: LogId, since: int, until: int) -> list[Entry]:
+    entries: list[Entry] = []
+    while since < until and (records := await store.read(log, since, until)):
+        entries += [codec.entry(record) for record in records]
+        since = records[-1].seq
+    return entries

@@ -1,0 +1,206 @@
+"""A store that forgets: for tests, and for work that needs no record.
+
+It keeps to the same contract as the others, but for one thing: it lives in one process.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+
+from msgspec.structs import replace
+
+from ..core.chain import Head, Record
+from ..core.errors import QuireError
+from ..core.ids import EventId, LogId
+from .ask import ask_rows
+from .index import IndexRows
+from .indexing import refresh_index
+from .sealing import Taken, seal
+from .store import PAGE, About, Append, Appended, Growth, Lease, LogInfo, LogKind, Snapshot, Table
+from .wakes import Wakes, by_log
+
+
+class MemoryStore:
+    """Logs in dictionaries."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._logs: dict[LogId, list[Record]] = {}
+        self._info: dict[LogId, LogInfo] = {}
+        self._taken = Taken()
+        self._feed: list[Growth] = []
+        self._snapshots: dict[tuple[LogId, int], list[Snapshot]] = {}
+        self._leases: dict[str, tuple[Lease, float]] = {}
+        self._epoch = 0
+        self._tokens: dict[str, str] = {}
+        self._index = IndexRows()
+        self._indexed = 0
+        self._wakes = Wakes()
+
+    async def append(self, appends: Sequence[Append]) -> list[Appended]:
+        """Record all of it or nothing."""
+        heads = {log: info.head for log, info in self._info.items()}
+        done = seal([appends], heads, self._taken)
+        answer = done.answers[0]
+        if isinstance(answer, QuireError):
+            raise answer
+        for record in done.records:
+            self._logs.setdefault(record.log, []).append(record)
+            self._feed.append(Growth(len(self._feed) + 1, record.log, record.seq, record.seq))
+        for append in done.appends:
+            self._note(append, heads[append.log])
+        self._wakes.wake({append.log for append in done.appends})
+        return answer
+
+    def _note(self, append: Append, head: Head) -> None:
+        records = self._logs[append.log]
+        for mask in append.masks:
+            records[mask.seq - 1] = replace(records[mask.seq - 1], payload=mask.payload, redacted=True)
+        known = self._info.get(append.log)
+        about = append.about or (About(name=known.name, archived=known.archived) if known else About(name=""))
+        self._info[append.log] = LogInfo(
+            log=append.log,
+            kind=append.kind,
+            head=head,
+            name=about.name,
+            archived=about.archived,
+            created_at=records[0].at,
+            created_by=records[0].actor,
+        )
+
+    async def read(
+        self,
+        log: LogId,
+        since: int = 0,
+        until: int | None = None,
+        *,
+        limit: int = PAGE,
+        types: Collection[str] | None = None,
+    ) -> list[Record]:
+        """Return the records with since < seq <= until, in order, at most `limit`."""
+        found = self._logs.get(log, [])[max(since, 0) : until]
+        return [record for record in found if types is None or record.type in types][:limit]
+
+    async def info(self, log: LogId) -> LogInfo | None:
+        """Return the line of a log."""
+        return self._info.get(log)
+
+    async def logs(self, kind: LogKind | None = None) -> list[LogInfo]:
+        """Return every log, the one begun last first."""
+        found = [info for info in self._info.values() if kind is None or info.kind == kind]
+        return sorted(found, key=lambda info: (info.created_at, info.log), reverse=True)
+
+    async def find(self, *, id: EventId | None = None, key: str | None = None) -> Record | None:
+        """Return the record that was sent here with this id or this key."""
+        found = self._taken.ids.get(id or "") or self._taken.keys.get(key or "")
+        return found and self._logs[found.log][found.seq - 1]
+
+    def follow(self, log: LogId, since: int = 0) -> AsyncIterator[list[Record]]:
+        """Yield what there is after `since` and then whatever comes."""
+        cursor = since
+
+        async def read() -> list[Record]:
+            nonlocal cursor
+            page = await self.read(log, cursor)
+            cursor = page[-1].seq if page else cursor
+            return page
+
+        return self._wakes.pages(log, read)
+
+    def feed(self, since: int = 0) -> AsyncIterator[list[Growth]]:
+        """Yield which logs grew after position `since`, and then whenever one grows."""
+        cursor = since
+
+        async def read() -> list[Growth]:
+            nonlocal cursor
+            grown = self._feed[cursor : cursor + PAGE]
+            cursor += len(grown)
+            return by_log(grown)
+
+        return self._wakes.pages(None, read)
+
+    async def position(self) -> int:
+        """Return the position of the last record."""
+        return len(self._feed)
+
+    async def save_snapshot(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot."""
+        self._snapshots.setdefault((snapshot.log, snapshot.version), []).append(snapshot)
+
+    async def snapshot(self, log: LogId, version: int, until: int | None = None) -> Snapshot | None:
+        """Return the latest snapshot of that version at or before `until`."""
+        kept = self._snapshots.get((log, version), [])
+        return max(
+            (each for each in kept if until is None or each.seq <= until), key=lambda each: each.seq, default=None
+        )
+
+    async def drop_snapshots(self, log: LogId, since: int = 0) -> None:
+        """Forget the snapshots of a log from number `since` on."""
+        for (of, version), kept in self._snapshots.items():
+            if of == log:
+                self._snapshots[of, version] = [each for each in kept if each.seq < since]
+
+    async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
+        """Take the lease, or return None while somebody holds it."""
+        if await self.lease(name) is not None:
+            return None
+        self._epoch += 1
+        return self._hold(Lease(name, holder, self._epoch, seconds))
+
+    def _hold(self, lease: Lease) -> Lease:
+        self._leases[lease.name] = (lease, self._clock() + lease.seconds_left)
+        return lease
+
+    async def renew(self, lease: Lease, seconds: float) -> Lease | None:
+        """Hold on to a lease; None when it is lost."""
+        held = await self.lease(lease.name)
+        if held is None or held.epoch != lease.epoch:
+            return None
+        return self._hold(replace(lease, seconds_left=seconds))
+
+    async def release(self, lease: Lease) -> None:
+        """Give a lease back."""
+        held = self._leases.get(lease.name)
+        if held is not None and held[0].epoch == lease.epoch:
+            del self._leases[lease.name]
+
+    async def lease(self, name: str) -> Lease | None:
+        """Return the lease that is held under this name now."""
+        lease, ends = self._leases.get(name, (None, 0.0))
+        left = ends - self._clock()
+        return replace(lease, seconds_left=left) if lease is not None and left > 0 else None
+
+    async def save_token(self, digest: str, token: str) -> None:
+        """Keep the hash of a token's secret beside the token's id."""
+        self._tokens[digest] = token
+
+    async def token(self, digest: str) -> str | None:
+        """Return the id of the token whose secret has this hash."""
+        return self._tokens.get(digest)
+
+    async def indexed(self) -> int:
+        """Return the position up to which the index was made."""
+        return self._indexed
+
+    async def save_index(self, rows: IndexRows, since: int, position: int) -> bool:
+        """Bring the index from `since` to `position`."""
+        if since != self._indexed:
+            return False
+        self._index = self._index.replaced(rows)
+        self._indexed = position
+        return True
+
+    async def forget_index(self) -> None:
+        """Throw the index away."""
+        self._index, self._indexed = IndexRows(), 0
+
+    async def query(self, sql: str, *, limit: int, seconds: float) -> Table:
+        """Answer a question about the index."""
+        await refresh_index(self)
+        records = [self._logs[growth.log][growth.seq - 1] for growth in self._feed]
+        return ask_rows(self._index, records, self._info.values(), sql, limit=limit, seconds=seconds)
+
+    async def close(self) -> None:
+        """End every follower."""
+        self._wakes.close()

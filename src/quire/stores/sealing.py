@@ -1,0 +1,132 @@
+"""How waiting appends become records: the part that all stores share.
+
+A store collects what is waiting, takes its write lock, looks up the heads and the ids that
+are taken, and asks `seal` what to write. One order, no gaps, each id and key once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from ..core.chain import Head, Record, link
+from ..core.errors import BadInput, Conflict, QuireError
+from ..core.ids import LogId
+from .store import Append, Appended, Unsealed
+
+
+class Taken(msgspec.Struct, kw_only=True):
+    """The records that were sent here before under an id or a key of this batch."""
+
+    ids: dict[str, Record] = {}
+    keys: dict[str, Record] = {}
+
+    def add(self, record: Record) -> None:
+        """Note a record that is there now."""
+        if record.imported:
+            return  # what came from elsewhere blocks no id or key here
+        self.ids[record.id] = record
+        if record.key is not None:
+            self.keys[record.key] = record
+
+    def match(self, one: Unsealed) -> Record | None:
+        """The record that was first, if there is one."""
+        found = self.ids.get(one.id)
+        return found if found is not None or one.key is None else self.keys.get(one.key)
+
+
+class Sealed(msgspec.Struct, kw_only=True):
+    """What a batch comes to: what to write, and what to answer to each request."""
+
+    records: list[Record] = []
+    appends: list[Append] = []
+    """Those that go in: their masks, kinds and names are the store's to write."""
+    answers: list[list[Appended] | QuireError] = []
+
+
+def wanted(batch: Sequence[Sequence[Append]]) -> tuple[list[LogId], list[str], list[str]]:
+    """The logs, ids and keys that `seal` has to know about."""
+    appends = [append for request in batch for append in request]
+    records = [record for append in appends for record in append.records]
+    return (
+        list(dict.fromkeys(append.log for append in appends)),
+        [record.id for record in records],
+        [record.key for record in records if record.key is not None],
+    )
+
+
+def seal(batch: Sequence[Sequence[Append]], heads: dict[LogId, Head], taken: Taken) -> Sealed:
+    """Decide each request in turn. `heads` and `taken` are brought up to date on the way."""
+    done = Sealed()
+    for request in batch:
+        try:
+            done.answers.append(_seal_request(request, heads, taken, done))
+        except QuireError as error:
+            done.answers.append(error)
+    return done
+
+
+def _seal_request(request: Sequence[Append], heads: dict[LogId, Head], taken: Taken, done: Sealed) -> list[Appended]:
+    first = _recorded_before(request, taken)
+    if first is not None:
+        return first
+    for append in request:
+        _check_expected(append, heads.get(append.log, Head()))
+    answers: list[Appended] = []
+    for append in request:
+        records = tuple(_seal_append(append, heads.get(append.log, Head())))
+        if records:
+            heads[append.log] = Head(records[-1].seq, records[-1].hash, records[-1].at)
+        for record in records:
+            taken.add(record)
+        done.records.extend(records)
+        done.appends.append(append)
+        answers.append(Appended(records))
+    return answers
+
+
+def _check_expected(append: Append, head: Head) -> None:
+    if append.expected != head.seq or append.previous not in (None, head.hash):
+        raise Conflict(
+            f"Log {append.log} is at {head.seq}, and not as it was at {append.expected}: somebody was first. Read on and try again.",
+            log=append.log,
+            seq=head.seq,
+        )
+
+
+def _recorded_before(request: Sequence[Append], taken: Taken) -> list[Appended] | None:
+    matches = [[taken.match(one) for one in append.records] for append in request]
+    found = [record for row in matches for record in row if record is not None]
+    if not found:
+        return None
+    if any(record is None for row in matches for record in row):
+        raise BadInput(
+            f"Event {found[0].id!r} was recorded before, but not together with the others. Send the new ones alone."
+        )
+    return [Appended(tuple(record for record in row if record is not None), repeated=True) for row in matches]
+
+
+def _seal_append(append: Append, head: Head) -> Iterator[Record]:
+    for record in append.imported:
+        yield replace(record, imported=True)
+        head = Head(record.seq, record.hash, record.at)
+    for one in append.records:
+        open_record = Record(
+            append.log,
+            head.seq + 1,
+            one.id,
+            one.key,
+            one.cause,
+            max(one.at, head.at),  # clocks differ between processes; time in a log never runs backwards
+            one.actor,
+            one.on_behalf_of,
+            one.type,
+            one.payload,
+            one.digest,
+            "",
+        )
+        record = replace(open_record, hash=link(open_record, head.hash))
+        yield record
+        head = Head(record.seq, record.hash, record.at)

@@ -1,0 +1,253 @@
+"""What every store does, and the values it takes and gives.
+
+A store keeps records: it does not know what they mean. It gives them their numbers and
+hashes, one log after the other and without gaps, and never changes them but for a mask.
+tests/contracts/test_store.py is the protocol in full; every store passes all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Collection, Sequence
+from typing import Any, Literal, Protocol, TypeAlias
+
+import msgspec
+
+from ..core.chain import Head, Record
+from ..core.events import BlobRef
+from ..core.ids import ActorId, EventId, LogId
+from .index import IndexRows
+
+LogKind: TypeAlias = Literal["notebook", "run", "workspace"]
+PAGE = 2000
+"""How many records `read` gives at most in one go, unless told otherwise."""
+
+
+class Unsealed(msgspec.Struct, frozen=True):
+    """A record without its place: the store adds log, number and hash."""
+
+    id: EventId
+    key: str | None
+    cause: EventId | None
+    at: str
+    actor: ActorId
+    on_behalf_of: ActorId | None
+    type: str
+    payload: str
+    digest: str
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """What lists show of a log, so that listing folds nothing. Derived from the log."""
+
+    name: str
+    archived: bool = False
+
+
+class Mask(msgspec.Struct, frozen=True):
+    """The payload that a redaction puts in place of the one of `seq`."""
+
+    seq: int
+    payload: str
+
+
+class Append(msgspec.Struct, frozen=True, kw_only=True):
+    """Records for the end of one log, which is at `expected` when they come in."""
+
+    log: LogId
+    kind: LogKind
+    expected: int
+    previous: str | None = None
+    """The hash at `expected`, where the sender knows it: a number alone may be somebody else's by now."""
+    records: tuple[Unsealed, ...]
+    about: About | None = None
+    masks: tuple[Mask, ...] = ()
+    imported: tuple[Record, ...] = ()
+    """Records that were sealed elsewhere, verified by the caller; they come before `records`."""
+
+
+class Appended(msgspec.Struct, frozen=True):
+    """What became of an Append. `repeated`: the ids or keys were there before; these are the first."""
+
+    records: tuple[Record, ...]
+    repeated: bool = False
+
+
+class LogInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A line in a list of logs."""
+
+    log: LogId
+    kind: LogKind
+    head: Head
+    name: str
+    archived: bool
+    created_at: str
+    created_by: ActorId
+
+
+class Growth(msgspec.Struct, frozen=True):
+    """A log has grown by the records `first` to `seq`. Positions rise through the whole store, in the order of commits."""
+
+    position: int
+    log: LogId
+    seq: int
+    first: int
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """A folded log, as the bytes that somebody wrote for that reducer's version."""
+
+    log: LogId
+    seq: int
+    version: int
+    data: bytes
+
+
+class Lease(msgspec.Struct, frozen=True):
+    """The right to be the only one, until it runs out. A later lease has a higher epoch, always."""
+
+    name: str
+    holder: str
+    epoch: int
+    seconds_left: float
+
+
+class Table(msgspec.Struct, frozen=True):
+    """The answer to a query."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    truncated: bool = False
+
+
+class Blobs(Protocol):
+    """Where large bytes are kept, by their SHA-256."""
+
+    async def put(
+        self, chunks: bytes | AsyncIterable[bytes], media: str | None = None, *, limit: int | None = None
+    ) -> BlobRef:
+        """Keep these bytes, whole or not at all. The same bytes twice are one blob."""
+        ...
+
+    def open(self, hash: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """Yield the bytes from `start` to `end`."""
+        ...
+
+    async def size(self, hash: str) -> int | None:
+        """Return how many bytes a blob has; None when it is not here."""
+        ...
+
+    async def delete(self, hash: str) -> None:
+        """Remove a blob, if it is here."""
+        ...
+
+    async def verify(self, hash: str) -> bool:
+        """Return whether the bytes still have the hash they are kept under."""
+        ...
+
+    def list(self) -> AsyncIterator[str]:
+        """Yield the hashes of all blobs."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of everything."""
+        ...
+
+
+class Store(Protocol):
+    """Where logs are kept. One per process and place; safe to use by many tasks of one loop."""
+
+    async def append(self, appends: Sequence[Append]) -> list[Appended]:
+        """Record all of it or nothing, durably. Conflict when a log is not at `expected`."""
+        ...
+
+    async def read(
+        self,
+        log: LogId,
+        since: int = 0,
+        until: int | None = None,
+        *,
+        limit: int = PAGE,
+        types: Collection[str] | None = None,
+    ) -> list[Record]:
+        """Return the records with since < seq <= until, in order, at most `limit`."""
+        ...
+
+    async def info(self, log: LogId) -> LogInfo | None:
+        """Return the line of a log, with its head; None when there is no such log."""
+        ...
+
+    async def logs(self, kind: LogKind | None = None) -> list[LogInfo]:
+        """Return every log, the one begun last first."""
+        ...
+
+    async def find(self, *, id: EventId | None = None, key: str | None = None) -> Record | None:
+        """Return the record that was sent here with this id or this key."""
+        ...
+
+    def follow(self, log: LogId, since: int = 0) -> AsyncIterator[list[Record]]:
+        """Yield what there is after `since` and then whatever comes, from any process, for ever."""
+        ...
+
+    def feed(self, since: int = 0) -> AsyncIterator[list[Growth]]:
+        """Yield which logs grew after position `since`, and then whenever one grows, for ever."""
+        ...
+
+    async def position(self) -> int:
+        """Return the position that a feed of only what is new starts from."""
+        ...
+
+    async def save_snapshot(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot. Old ones are thinned out."""
+        ...
+
+    async def snapshot(self, log: LogId, version: int, until: int | None = None) -> Snapshot | None:
+        """Return the latest snapshot of that version at or before `until`."""
+        ...
+
+    async def drop_snapshots(self, log: LogId, since: int = 0) -> None:
+        """Forget the snapshots of a log from number `since` on."""
+        ...
+
+    async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
+        """Take the lease, or return None while somebody holds it."""
+        ...
+
+    async def renew(self, lease: Lease, seconds: float) -> Lease | None:
+        """Hold on to a lease; None when it is lost."""
+        ...
+
+    async def release(self, lease: Lease) -> None:
+        """Give a lease back. Does nothing if it is lost already."""
+        ...
+
+    async def lease(self, name: str) -> Lease | None:
+        """Return the lease that is held under this name now."""
+        ...
+
+    async def save_token(self, digest: str, token: str) -> None:
+        """Keep the hash of a token's secret beside the token's id."""
+        ...
+
+    async def token(self, digest: str) -> str | None:
+        """Return the id of the token whose secret has this hash."""
+        ...
+
+    async def indexed(self) -> int:
+        """Return the position up to which the index was made."""
+        ...
+
+    async def save_index(self, rows: IndexRows, since: int, position: int) -> bool:
+        """Bring the index from `since` to `position`; False, and nothing done, when it is no longer at `since`."""
+        ...
+
+    async def forget_index(self) -> None:
+        """Throw the index away, because what it was made from was masked."""
+        ...
+
+    async def query(self, sql: str, *, limit: int, seconds: float) -> Table:
+        """Bring the index up to date and answer a question about it, read-only for real."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of everything. What was acknowledged is on disk already."""
+        ...

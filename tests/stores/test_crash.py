@@ -1,0 +1,102 @@
+"""`kill -9` at random moments: what was acknowledged is there, once, in order, verified."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import sys
+from asyncio.subprocess import Process
+from pathlib import Path
+
+import pytest
+
+from quire.workspace.verifying import verify_log
+
+from ..places import open_place
+
+CYCLES = 100 if os.environ.get("QUIRE_TORTURE") else 10
+WRITERS = 2
+"""Processes; each writes with four tasks."""
+
+
+async def start_writer(place: str, name: str) -> Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.stores.crash_writer",
+        place,
+        name,
+        stdout=asyncio.subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    )
+
+
+async def acknowledged(writer: Process, count: int) -> list[str]:
+    """The first lines of a writer; it goes on writing."""
+    assert writer.stdout is not None
+    lines: list[str] = []
+    while len(lines) < count and (line := await writer.stdout.readline()):
+        lines.append(line.decode())
+    return lines
+
+
+async def rest(writer: Process) -> list[str]:
+    """What it wrote until it was killed; a last line may be cut off."""
+    assert writer.stdout is not None
+    left = (await writer.stdout.read()).decode()
+    await writer.wait()
+    return [line for line in left.splitlines(keepends=True) if line.endswith("\n")]
+
+
+async def write_and_kill(place: str, cycle: int, moment: random.Random) -> set[tuple[str, int, str]]:
+    """Let writers write, kill them all at a random moment, and return what they were told is recorded."""
+    writers = [await start_writer(place, f"w{cycle}-{n}") for n in range(WRITERS)]
+    lines = await asyncio.gather(*(acknowledged(writer, moment.randint(1, 300)) for writer in writers))
+    for writer in writers:
+        writer.send_signal(signal.SIGKILL)
+    lines += await asyncio.gather(*(rest(writer) for writer in writers))
+    told: set[tuple[str, int, str]] = set()
+    for line in (line for each in lines for line in each):
+        log, seq, id = line.split()
+        told.add((log, int(seq), id))
+    return told
+
+
+async def check(place: str, told: set[tuple[str, int, str]]) -> None:
+    """Every acknowledged event is there, none twice, numbers gapless, chains valid."""
+    store = await open_place(place)
+    try:
+        recorded: list[tuple[str, int, str]] = []
+        for info in await store.logs():
+            seq = 0
+            while page := await store.read(info.log, seq):
+                for record in page:
+                    assert record.seq == seq + 1
+                    seq = record.seq
+                    recorded.append((record.log, record.seq, record.id))
+            assert seq == info.head.seq
+            assert (await verify_log(store, info)).flaw is None
+        assert told <= set(recorded)
+        assert len({id for _, _, id in recorded}) == len(recorded)
+    finally:
+        await store.close()
+
+
+async def crash(place: str) -> None:
+    moment = random.Random(os.environ.get("QUIRE_TORTURE") and random.randrange(10**9) or 7)
+    told: set[tuple[str, int, str]] = set()
+    for cycle in range(CYCLES):
+        told |= await write_and_kill(place, cycle, moment)
+        await check(place, told)
+    assert len(told) > CYCLES * WRITERS
+
+
+async def test_writers_killed_at_random_lose_nothing_on_sqlite(tmp_path: Path) -> None:
+    await crash(f"sqlite:{tmp_path / 'quire.db'}")
+
+
+@pytest.mark.torture
+async def test_torture_writers_killed_at_random_on_sqlite(tmp_path: Path) -> None:
+    await crash(f"sqlite:{tmp_path / 'quire.db'}")
