@@ -1,0 +1,101 @@
+"""From an address to a workspace: the one module that knows every store.
+
+A folder (the embedded default: SQLite and a folder of blobs under `.quire/`), or
+`postgresql://…`. `QUIRE_URL` and `--at` take the same.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from .core.errors import BadInput, NotFound
+from .workspace import access
+from .workspace.access import Identity
+from .workspace.local import LocalWorkspace
+
+FOLDER = ".quire"
+DATABASE = "quire.db"
+
+
+def find_folder(start: Path) -> Path | None:
+    """The nearest `.quire/`, from `start` upwards."""
+    for folder in (start, *start.parents):
+        if (folder / FOLDER).is_dir():
+            return folder / FOLDER
+    return None
+
+
+def new_folder(start: Path) -> Path:
+    """Where a `.quire/` would be made: beside `.git` or `pyproject.toml`, else here."""
+    for folder in (start, *start.parents):
+        if (folder / ".git").exists() or (folder / "pyproject.toml").exists():
+            return folder / FOLDER
+    return start / FOLDER
+
+
+def make_folder(folder: Path) -> Path:
+    """Make a `.quire/` that git leaves alone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("# Logs and blobs of Quire; not source.\n*\n")
+    return folder
+
+
+async def connect(url: str | os.PathLike[str] | None = None, identity: Identity | None = None) -> LocalWorkspace:
+    """Open the workspace at `url`: a folder, or the address of a database.
+
+    Without `url`: QUIRE_URL, else the nearest `.quire/` upwards, else a new one. The actor
+    is the bearer of QUIRE_TOKEN, else the user of the operating system.
+    """
+    where = os.fspath(url) if url is not None else os.environ.get("QUIRE_URL", "")
+    workspace = await _open(where, identity)
+    secret = os.environ.get("QUIRE_TOKEN")
+    if secret is None or identity is not None:
+        return workspace
+    try:
+        return await workspace.bearer(secret)
+    except BaseException:
+        await workspace.close()
+        raise
+
+
+async def _open(where: str, identity: Identity | None) -> LocalWorkspace:
+    scheme = where.partition("://")[0] if "://" in where else ""
+    if scheme in ("postgresql", "postgres"):
+        return await _open_postgres(where, identity)
+    if scheme:
+        raise BadInput(f"{scheme}:// is not an address of a workspace: give a folder or postgresql://….")
+    return _open_folder(where, identity)
+
+
+def _open_folder(where: str, identity: Identity | None) -> LocalWorkspace:
+    from .stores.blobs import FolderBlobs
+    from .stores.sqlite import SqliteStore
+
+    here = Path(where).absolute() if where else Path.cwd()
+    if not here.is_dir():
+        raise NotFound(f"{here} is not a folder. Make it first, or give another address.")
+    if here.name == FOLDER:
+        folder = here
+    elif where:
+        folder = here / FOLDER
+    else:
+        folder = find_folder(here) or new_folder(here)
+    make_folder(folder)
+    return LocalWorkspace(SqliteStore(folder / DATABASE), FolderBlobs(folder / "blobs"), identity or access.owner())
+
+
+async def _open_postgres(url: str, identity: Identity | None) -> LocalWorkspace:
+    from .stores.blobs import open_blobs
+
+    try:
+        from .stores.postgres import PostgresStore
+    except ModuleNotFoundError as missing:
+        raise BadInput(
+            f"{missing.name} is not installed, so PostgreSQL cannot be used: pip install 'quire[postgres]'."
+        ) from missing
+    where = os.environ.get("QUIRE_BLOBS")
+    blobs = open_blobs(where if where is not None else make_folder(new_folder(Path.cwd())) / "blobs")
+    return LocalWorkspace(await PostgresStore.open(url), blobs, identity or access.owner())

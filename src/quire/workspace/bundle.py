@@ -1,0 +1,240 @@
+"""A whole log in one file: how a notebook or run travels from one workspace to another.
+
+A `.quire` bundle is a zip: `quire.json` (what it is, and the head), `log.jsonl` (one record
+per line, its payload as text), `blobs/HASH`. On the way in, the chain and every blob are
+verified before anything is kept; nothing that came in counts as done by an actor from here,
+and nothing that was waiting there starts to run here.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import AsyncIterator, Iterator
+from typing import IO, Any
+
+import msgspec
+
+from ..core import codec
+from ..core import events as e
+from ..core.chain import Head, Record, Verifier, digest
+from ..core.errors import BadInput, Conflict, QuireError
+from ..core.events import BlobRef, KnownEvent
+from ..core.ids import WORKSPACE_LOG, EventId, LogId, check_id
+from ..core.notebook import Notebook
+from ..core.reduce import Fold
+from ..core.shape import blob_refs
+from ..stores.store import About, Append, Blobs, LogInfo, LogKind, Store, Unsealed
+from . import clock
+from .access import SYSTEM, Identity
+
+FORMAT = 1
+MANIFEST, LOG_FILE, BLOBS = "quire.json", "log.jsonl", "blobs/"
+MAX_LINE = 2 * codec.MAX_EVENT_BYTES
+_CHUNK = 1 << 20
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same log gives the same bytes
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a bundle says of itself. All of it is checked."""
+
+    format: int
+    log: LogId
+    kind: LogKind
+    name: str
+    head: Head
+
+
+class Carried(msgspec.Struct, frozen=True, kw_only=True):
+    """What went out or came in."""
+
+    log: LogId
+    kind: LogKind
+    name: str
+    events: int
+    blobs: int
+    missing_blobs: tuple[str, ...] = ()
+
+
+async def write_bundle(store: Store, blobs: Blobs, info: LogInfo, file: IO[bytes]) -> Carried:
+    """Write a log and its blobs into `file`."""
+    refs: dict[str, BlobRef] = {}
+    missing: list[str] = []
+    manifest = Manifest(format=FORMAT, log=info.log, kind=info.kind, name=info.name, head=info.head)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle:
+        bundle.writestr(_entry(MANIFEST), msgspec.json.format(msgspec.json.encode(manifest)))
+        with bundle.open(_entry(LOG_FILE), "w", force_zip64=True) as lines:
+            async for record in _records(store, info):
+                lines.write(msgspec.json.encode(record) + b"\n")
+                refs.update({ref.hash: ref for ref in blob_refs(codec.entry(record).event)})
+        for hash in sorted(refs):
+            if await blobs.size(hash) is None:
+                missing.append(hash)
+                continue
+            with bundle.open(_entry(BLOBS + hash), "w", force_zip64=True) as out:
+                async for chunk in blobs.open(hash):
+                    out.write(chunk)
+    return Carried(
+        log=info.log,
+        kind=info.kind,
+        name=info.name,
+        events=info.head.seq,
+        blobs=len(refs) - len(missing),
+        missing_blobs=tuple(missing),
+    )
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    made = zipfile.ZipInfo(name, _LONG_AGO)
+    made.compress_type = zipfile.ZIP_DEFLATED
+    return made
+
+
+async def _records(store: Store, info: LogInfo) -> AsyncIterator[Record]:
+    since = 0
+    while since < info.head.seq and (page := await store.read(info.log, since, info.head.seq)):
+        for record in page:
+            yield record
+        since = page[-1].seq
+
+
+async def read_bundle(store: Store, blobs: Blobs, identity: Identity, file: IO[bytes]) -> Carried:
+    """Verify a bundle and take it in: all of it, or nothing."""
+    try:
+        with zipfile.ZipFile(file) as bundle:
+            manifest = _manifest(bundle)
+            if await store.info(manifest.log) is not None:
+                raise Conflict(f"Log {manifest.log} ({manifest.name!r}) is here already. Nothing was imported.")
+            records = list(_verified(bundle, manifest))
+            now, refs = _folded(records)
+            missing = await _take_blobs(bundle, blobs, refs)
+    except (zipfile.BadZipFile, msgspec.DecodeError, KeyError, EOFError, NotImplementedError, OSError) as error:
+        raise BadInput(f"This is not a .quire bundle, or it is damaged: {error}. Nothing was imported.") from error
+    await _append(store, identity, manifest, now, records)
+    return Carried(
+        log=manifest.log,
+        kind=manifest.kind,
+        name=now.name,
+        events=len(records),
+        blobs=len(refs) - len(missing),
+        missing_blobs=missing,
+    )
+
+
+def _manifest(bundle: zipfile.ZipFile) -> Manifest:
+    with bundle.open(MANIFEST) as file:
+        manifest = msgspec.json.decode(file.read(_CHUNK), type=Manifest)
+    if manifest.format > FORMAT:
+        raise BadInput(
+            f"The bundle has format {manifest.format}; this Quire knows {FORMAT}. Upgrade Quire to import it."
+        )
+    check_id(manifest.log, "Log")
+    if manifest.log == WORKSPACE_LOG or manifest.kind == "workspace":
+        raise BadInput("A bundle holds a notebook or a run, never a workspace's own log.")
+    return manifest
+
+
+def _verified(bundle: zipfile.ZipFile, manifest: Manifest) -> Iterator[Record]:
+    verifier = Verifier(manifest.log, manifest.head)
+    decode = msgspec.json.Decoder(Record).decode
+    with bundle.open(LOG_FILE) as lines:
+        while line := lines.readline(MAX_LINE):
+            record = decode(line)
+            verifier.add(record)
+            yield record
+    flaw = verifier.finish()
+    if flaw is not None:
+        raise BadInput(f"The bundle was tampered with or damaged: {flaw.what}. Nothing was imported.")
+
+
+def _folded(records: list[Record]) -> tuple[Notebook, dict[str, BlobRef]]:
+    folding = Fold()
+    refs: dict[str, BlobRef] = {}
+    try:
+        for record in records:
+            entry = msgspec.structs.replace(codec.entry(record), imported=True)
+            folding.add(entry)
+            refs.update({ref.hash: ref for ref in blob_refs(entry.event)})
+    except (QuireError, LookupError, AssertionError, TypeError) as error:
+        # Sealed by a Quire, or something like it, that let in what ours would not.
+        raise BadInput(f"The bundle's events do not make a notebook ({error!r}). Nothing was imported.") from error
+    return folding.notebook(), refs
+
+
+async def _take_blobs(bundle: zipfile.ZipFile, blobs: Blobs, refs: dict[str, BlobRef]) -> tuple[str, ...]:
+    there = {name.removeprefix(BLOBS) for name in bundle.namelist() if name.startswith(BLOBS)}
+    if there - refs.keys():
+        raise BadInput(
+            f"The bundle holds a blob that no event refers to: {min(there - refs.keys())}. Nothing was imported."
+        )
+    for hash in sorted(there):
+        taken = await blobs.put(_chunks(bundle, hash), limit=refs[hash].size)
+        if taken.hash != hash:
+            await blobs.delete(taken.hash)
+            raise BadInput(f"Blob {hash} of the bundle is not what its name says. Nothing was imported.")
+    return tuple(sorted(refs.keys() - there))
+
+
+async def _chunks(bundle: zipfile.ZipFile, hash: str) -> AsyncIterator[bytes]:
+    with bundle.open(BLOBS + hash) as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+async def _append(store: Store, identity: Identity, manifest: Manifest, now: Notebook, records: list[Record]) -> None:
+    """Put the log in and say so in the workspace log, in one go."""
+    kind: LogKind = "run" if now.run is not None else "notebook"
+    told = e.LogImported(log=manifest.log, seq=manifest.head.seq, hash=manifest.head.hash)
+    log = Append(
+        log=manifest.log,
+        kind=kind,
+        expected=0,
+        imported=tuple(records),
+        records=tuple(_unsealed(event, SYSTEM) for event in _endings(now)),
+        about=About(name=now.name, archived=now.archived),
+    )
+    while True:
+        workspace = await store.info(WORKSPACE_LOG)
+        note = Append(
+            log=WORKSPACE_LOG,
+            kind="workspace",
+            expected=workspace.head.seq if workspace is not None else 0,
+            records=(_unsealed(told, identity.actor, identity.on_behalf_of),),
+            about=About(name="workspace"),
+        )
+        try:
+            await store.append([log, note])
+            return
+        except Conflict as conflict:
+            if conflict.details.get("log") != WORKSPACE_LOG:
+                raise
+
+
+def _unsealed(event: KnownEvent, actor: Any, on_behalf_of: Any = None) -> Unsealed:
+    payload = codec.encode(event)
+    return Unsealed(
+        EventId(clock.new_id()),
+        None,
+        None,
+        clock.now(),
+        actor,
+        on_behalf_of,
+        codec.type_of(event),
+        payload,
+        digest(payload),
+    )
+
+
+def _endings(now: Notebook) -> Iterator[KnownEvent]:
+    """What was open elsewhere is over here: no code runs because a file was imported."""
+    for execution in now.executions:
+        found = now.execution(execution)
+        if found is not None and found.state == "queued":
+            yield e.ExecutionCancelled(execution=execution, why="imported")
+        elif found is not None:
+            yield e.ExecutionFinished(execution=execution, epoch=found.epoch or 0, status="lost")
+    if now.run is not None and now.run.is_open:
+        status = "cancelled" if now.run.status == "queued" else "lost"
+        yield e.RunFinished(epoch=now.run.epoch or 0, status=status)
+    for proposal, made in now.proposals.items():
+        if made.state == "open":
+            yield e.ProposalDeclined(proposal=proposal, why="imported")

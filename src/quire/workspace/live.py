@@ -1,0 +1,489 @@
+"""A log that this process works on: its state, and how events get onto its end.
+
+The state runs ahead of the store: an accepted event counts at once for the rules of the
+next one, while its commit is still on the way. That is safe because the store appends only
+on the very record that was expected (number and hash): when somebody else was first, all
+that was built on the wrong state conflicts, the state is taken back to what was committed,
+the other's events are read, and everything is tried again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from ..core import codec
+from ..core import events as e
+from ..core.chain import Head, Record, digest, link
+from ..core.directory import Directory, fold_directory
+from ..core.errors import BadInput, Conflict, NotFound, QuireError
+from ..core.events import Draft, Entry, KnownEvent
+from ..core.ids import CellId, LogId
+from ..core.notebook import Notebook
+from ..core.reduce import REDUCER, Fold
+from ..core.rules import Asking, accept
+from ..core.rules.cells import bases, edits_of
+from ..core.rules.directory import accept_in_directory
+from ..core.text import Edit
+from ..stores.store import About, Append, LogKind, Mask, Snapshot, Store, Unsealed
+from .access import Identity
+
+SETTLE_EVERY = 256
+"""How many committed entries are kept beside the last settled state, to go back to."""
+SNAPSHOT_EVERY = 1000
+"""A snapshot is written after so many events at the earliest."""
+ATTEMPTS = 200
+"""How often a submission that lost a race is tried again."""
+
+SNAPSHOT_BYTES_AN_EVENT = 300
+"""What an event weighs in the log: a snapshot as large as n of them is not written more often than every n."""
+
+V = TypeVar("V")
+
+
+class Folding(Protocol[V]):
+    """How a kind of log is folded and what its rules are."""
+
+    kind: LogKind
+    seq: int
+
+    def add(self, entry: Entry) -> None:
+        """Take the next entry."""
+        ...
+
+    def accept(self, event: KnownEvent, asking: Asking) -> KnownEvent:
+        """Return the event as it is to be recorded, or raise."""
+        ...
+
+    def value(self) -> V:
+        """Hand out the state as it is now."""
+        ...
+
+    def about(self) -> About:
+        """What lists show."""
+        ...
+
+    def bases(self, event: KnownEvent) -> list[tuple[CellId, int]]:
+        """The cells and numbers whose later edits the rules want to know."""
+        ...
+
+    def stored(self, value: V) -> bytes | None:
+        """The bytes of a snapshot; None where none is kept."""
+        ...
+
+    def restored(self, data: bytes) -> V:
+        """What `stored` was given."""
+        ...
+
+
+class NotebookFolding:
+    """The log of a notebook or a run."""
+
+    def __init__(self, start: Notebook | None) -> None:
+        self._fold = Fold(start)
+
+    @property
+    def kind(self) -> LogKind:
+        """A run's log begins with its request."""
+        return "run" if self._fold.now.run is not None else "notebook"
+
+    @property
+    def seq(self) -> int:
+        """The number of the last entry."""
+        return self._fold.now.seq
+
+    def add(self, entry: Entry) -> None:
+        """Take the next entry."""
+        self._fold.add(entry)
+
+    def accept(self, event: KnownEvent, asking: Asking) -> KnownEvent:
+        """Apply the rules of notebooks and runs."""
+        if isinstance(event, e.WorkspaceEvent):
+            raise BadInput(f"{codec.type_of(event)} belongs into the workspace log, not into a notebook's.")
+        if isinstance(event, e.PayloadRedacted):
+            return event  # checked and completed by whoever has the payload at hand
+        return accept(self._fold.now, event, asking)
+
+    def value(self) -> Notebook:
+        """Hand out the notebook."""
+        return self._fold.notebook()
+
+    def about(self) -> About:
+        """Its name, and whether it is put away."""
+        return About(name=self._fold.now.name, archived=self._fold.now.archived)
+
+    def bases(self, event: KnownEvent) -> list[tuple[CellId, int]]:
+        """The cells and numbers whose later edits the rules want to know."""
+        return [(cell, base) for cell, base in bases(event, self._fold.now) if 0 < base < self.seq]
+
+    def stored(self, value: Notebook) -> bytes | None:
+        """The bytes of a snapshot."""
+        return codec.pack(value)
+
+    def restored(self, data: bytes) -> Notebook:
+        """The notebook of a snapshot."""
+        return codec.unpack(data)
+
+
+class DirectoryFolding:
+    """The workspace log."""
+
+    kind: LogKind = "workspace"
+
+    def __init__(self, start: Directory | None) -> None:
+        self._now = start or Directory()
+
+    @property
+    def seq(self) -> int:
+        """The number of the last entry."""
+        return self._now.seq
+
+    def add(self, entry: Entry) -> None:
+        """Take the next entry."""
+        self._now = fold_directory([entry], self._now)
+
+    def accept(self, event: KnownEvent, asking: Asking) -> KnownEvent:
+        """Apply the rules of the workspace log."""
+        if isinstance(event, e.PayloadRedacted):
+            return event
+        if not isinstance(event, e.WorkspaceEvent):
+            raise BadInput(f"{codec.type_of(event)} belongs into a notebook's log, not into the workspace's.")
+        return accept_in_directory(self._now, event)
+
+    def value(self) -> Directory:
+        """Hand out the directory."""
+        return self._now
+
+    def about(self) -> About:
+        """There is just one."""
+        return About(name="workspace")
+
+    def bases(self, event: KnownEvent) -> list[tuple[CellId, int]]:
+        """No text is edited here."""
+        return []
+
+    def stored(self, value: Directory) -> bytes | None:
+        """It is small, and always folded whole."""
+        return None
+
+    def restored(self, data: bytes) -> Directory:
+        """There are no snapshots of it."""
+        raise NotFound("The workspace log has no snapshots.")
+
+
+class Live(Generic[V]):
+    """One log, open in this process."""
+
+    def __init__(
+        self, store: Store, log: LogId, fold: Callable[[V | None], Folding[V]], clock: Callable[[], str]
+    ) -> None:
+        self._store = store
+        self._log = log
+        self._fold = fold
+        self._clock = clock
+        # Held while the state is read or extended, never while a commit is on its way.
+        self._lock = asyncio.Lock()
+        self._forget()
+        self._sending = 0
+        self._sent = asyncio.Event()
+        self._taken_back = 0
+        self._saving: asyncio.Task[None] | None = None
+
+    def _forget(self) -> None:
+        self._opened = False
+        self._settled: V | None = None
+        self._settled_seq = 0
+        self._since: list[Entry] = []
+        """Committed after the settled state."""
+        self._committed = Head()
+        self._pending: list[Entry] = []
+        """Sent after that, and not committed yet."""
+        self._folding = self._fold(None)
+        self._ahead = Head()
+        """The end of the log with what is pending."""
+        self._behind = True
+        self._snapshot_seq = self._snapshot_size = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is going on that would be lost with it."""
+        return not self._sending and not self._lock.locked() and self._saving is None
+
+    # ---- Reading
+
+    async def read(self) -> V:
+        """Return the state that is committed now, by whomever."""
+        async with self._lock:
+            if not self._sending:
+                await self._catch_up()
+                return self._folding.value()
+            folding = self._refolded(pending=False)
+            async for page in self._pages(self._committed.seq):
+                for entry in page:
+                    folding.add(entry)
+            return folding.value()
+
+    async def _pages(self, since: int) -> AsyncIterator[list[Entry]]:
+        while records := await self._store.read(self._log, since):
+            yield [codec.entry(record) for record in records]
+            since = records[-1].seq
+
+    async def _catch_up(self) -> bool:
+        """Read what others wrote; say whether there was anything."""
+        while self._sending:
+            self._sent.clear()
+            await self._sent.wait()
+        if not self._opened:
+            await self._open()
+        before = self._committed.seq
+        async for page in self._pages(before):
+            for entry in page:
+                self._folding.add(entry)
+            self._commit(page)
+        self._behind = False
+        return self._committed.seq > before
+
+    async def _open(self) -> None:
+        """Start from the last snapshot, if there is one of what is in the log."""
+        found = await self._store.snapshot(self._log, REDUCER) if self._folding.kind != "workspace" else None
+        records = await self._store.read(self._log, found.seq - 1, found.seq) if found is not None else []
+        if found is not None and records:
+            self._settled = self._folding.restored(found.data)
+            self._settled_seq = self._snapshot_seq = found.seq
+            self._snapshot_size = len(found.data)
+            self._committed = self._ahead = Head(found.seq, records[0].hash, records[0].at)
+            self._folding = self._fold(self._settled)
+        self._opened = True
+
+    def _refolded(self, *, pending: bool) -> Folding[V]:
+        folding = self._fold(self._settled)
+        for entry in (*self._since, *(self._pending if pending else ())):
+            folding.add(entry)
+        return folding
+
+    # ---- Writing
+
+    async def submit(
+        self, drafts: Sequence[Draft], identity: Identity, *, epoch: int | None = None, masks: Sequence[Mask] = ()
+    ) -> list[Entry]:
+        """Record the drafts, all or none, after whatever else comes in meanwhile."""
+        for _ in range(ATTEMPTS):
+            async with self._lock:
+                if self._behind:
+                    await self._catch_up()
+                taken_back = self._taken_back
+                try:
+                    entries, unsealed = await self._prepare(drafts, identity, epoch)
+                except QuireError:
+                    # It may be refused because it is there already, or because we have not seen something.
+                    if first := await self._recorded(drafts):
+                        return first
+                    if await self._catch_up() or self._taken_back > taken_back:
+                        continue
+                    raise
+                sending = self._send(entries, unsealed, masks)
+            try:
+                # Shielded: who asked may go away, the books are kept all the same.
+                return await asyncio.shield(sending)
+            except Conflict:
+                continue
+        raise Conflict(f"Log {self._log} is too busy: {ATTEMPTS} attempts lost against others. Try again.")
+
+    async def _prepare(
+        self, drafts: Sequence[Draft], identity: Identity, epoch: int | None
+    ) -> tuple[list[Entry], list[Unsealed]]:
+        """Put the drafts through the rules, each after the one before, and fold them."""
+        at, taken_back = max(self._clock(), self._ahead.at), self._taken_back
+        asking = Asking(actor=identity.actor, at=at, epoch=epoch)
+        entries: list[Entry] = []
+        unsealed: list[Unsealed] = []
+        try:
+            for draft in drafts:
+                for cell, base in self._folding.bases(draft.event):
+                    if (cell, base) not in asking.earlier:
+                        asking.earlier[cell, base] = await self._edits_since(cell, base)
+                if self._taken_back > taken_back:
+                    raise Conflict(f"Log {self._log}: what this was built on was not recorded.")
+                event = self._folding.accept(draft.event, asking)
+                record = self._seal(draft, event, identity, at)
+                entry = _entry(record, event)
+                self._folding.add(entry)
+                entries.append(entry)
+                unsealed.append(_unsealed(record))
+                self._ahead = Head(record.seq, record.hash, record.at)
+        except BaseException:
+            if entries:
+                self._folding = self._refolded(pending=True)
+                last = self._pending[-1] if self._pending else None
+                self._ahead = Head(last.seq, last.hash, last.at) if last is not None else self._committed
+            raise
+        return entries, unsealed
+
+    async def _edits_since(self, cell: CellId, base: int) -> list[Edit]:
+        """What others did to the text of a cell after `base`; the submission on its way does not count."""
+        known = [entry for entry in (*self._since, *self._pending) if entry.seq > base]
+        older: list[Entry] = []
+        since, until = base, self._settled_seq
+        while since < until and (records := await self._store.read(self._log, since, until, types=_TYPES_WITH_TEXT)):
+            older += [codec.entry(record) for record in records]
+            since = records[-1].seq
+        return [edit for entry in (*older, *known) for edit in edits_of(entry, cell)]
+
+    def _seal(self, draft: Draft, event: KnownEvent, identity: Identity, at: str) -> Record:
+        payload = codec.encode(event)
+        record = Record(
+            self._log,
+            self._ahead.seq + 1,
+            draft.id,
+            draft.key,
+            draft.cause,
+            at,
+            identity.actor,
+            identity.on_behalf_of,
+            codec.type_of(event),
+            payload,
+            digest(payload),
+            "",
+        )
+        return replace(record, hash=link(record, self._ahead.hash))
+
+    async def _recorded(self, drafts: Sequence[Draft]) -> list[Entry]:
+        """The events that the same ids or keys were first used for, if all were."""
+        found: list[Entry] = []
+        for draft in drafts:
+            record = await self._store.find(id=draft.id)
+            if record is None and draft.key is not None:
+                record = await self._store.find(key=draft.key)
+            if record is None:
+                return []
+            found.append(codec.entry(record))
+        return found
+
+    def _send(self, entries: list[Entry], unsealed: list[Unsealed], masks: Sequence[Mask]) -> asyncio.Task[list[Entry]]:
+        first = entries[0].seq - 1
+        previous = self._pending[-1].hash if self._pending else self._committed.hash
+        append = Append(
+            log=self._log,
+            kind=self._folding.kind,
+            expected=first,
+            previous=previous,
+            records=tuple(unsealed),
+            about=self._folding.about() if any(isinstance(each.event, _NAMING) for each in entries) else None,
+            masks=tuple(masks),
+        )
+        self._pending += entries
+        self._sending += 1
+        return asyncio.create_task(self._sent_off(append, entries))
+
+    async def _sent_off(self, append: Append, entries: list[Entry]) -> list[Entry]:
+        """Wait for the store, then keep the books, whoever is still interested."""
+        try:
+            (appended,) = await self._store.append([append])
+            if not appended.repeated and self._pending[: len(entries)] == entries:
+                del self._pending[: len(entries)]
+                self._commit(entries)
+                return entries
+            self._take_back()
+            return [codec.entry(record) for record in appended.records]
+        except BaseException:
+            self._take_back()
+            raise
+        finally:
+            self._sending -= 1
+            self._sent.set()
+
+    def _take_back(self) -> None:
+        """Go back to what is committed. All that is pending stands on what failed, and fails too."""
+        self._pending = []
+        self._folding = self._refolded(pending=False)
+        self._ahead = self._committed
+        self._behind = True
+        self._taken_back += 1
+
+    def _commit(self, entries: list[Entry]) -> None:
+        last = entries[-1]
+        self._committed = Head(last.seq, last.hash, last.at)
+        if not self._pending:
+            self._ahead = self._committed
+        self._since += entries
+        if len(self._since) >= SETTLE_EVERY:
+            self._settled = (self._refolded(pending=False) if self._pending else self._folding).value()
+            self._settled_seq = last.seq
+            self._since = []
+            self._save_snapshot()
+
+    # ---- Snapshots
+
+    def _save_snapshot(self) -> None:
+        """Write one now and then: so rarely that it costs less than the events it covers."""
+        due = self._settled_seq - self._snapshot_seq >= max(
+            SNAPSHOT_EVERY, self._snapshot_size // SNAPSHOT_BYTES_AN_EVENT
+        )
+        data = (
+            self._folding.stored(self._settled) if due and self._saving is None and self._settled is not None else None
+        )
+        if data is None:
+            return
+        self._snapshot_seq, self._snapshot_size = self._settled_seq, len(data)
+        self._saving = asyncio.create_task(
+            self._store.save_snapshot(Snapshot(self._log, self._settled_seq, REDUCER, data))
+        )
+        self._saving.add_done_callback(self._saved)
+
+    def _saved(self, saving: asyncio.Task[None]) -> None:
+        self._saving = None
+        if not saving.cancelled():
+            saving.exception()  # looked at, and let go: a snapshot that failed is only a cache that is missing
+
+    async def reload(self) -> None:
+        """Forget the state and read it again: payloads were masked."""
+        async with self._lock:
+            while self._sending:
+                self._sent.clear()
+                await self._sent.wait()
+            self._forget()
+
+    async def close(self) -> None:
+        """Wait for what is on its way."""
+        async with self._lock:
+            while self._sending:
+                self._sent.clear()
+                await self._sent.wait()
+        if self._saving is not None:
+            await asyncio.wait([self._saving])
+
+
+_NAMING = e.NotebookCreated | e.NotebookRenamed | e.NotebookArchived | e.RunRequested
+_TYPES_WITH_TEXT = ("source_edited", "cell_added", "file_merged", "proposal_accepted")
+
+
+def _entry(record: Record, event: KnownEvent) -> Entry:
+    return Entry(
+        log=record.log,
+        seq=record.seq,
+        id=record.id,
+        at=record.at,
+        actor=record.actor,
+        event=event,
+        key=record.key,
+        cause=record.cause,
+        on_behalf_of=record.on_behalf_of,
+        hash=record.hash,
+    )
+
+
+def _unsealed(record: Record) -> Unsealed:
+    return Unsealed(
+        record.id,
+        record.key,
+        record.cause,
+        record.at,
+        record.actor,
+        record.on_behalf_of,
+        record.type,
+        record.payload,
+        record.digest,
+    )

@@ -1,0 +1,145 @@
+"""What everybody sees of a workspace, wherever it is.
+
+`local` works on a store, `remote` will work over the network; one contract suite holds
+both. Whoever has a `Workspace` acts as one identity, which their credentials decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Collection, Sequence
+from typing import IO, Protocol
+
+import msgspec
+
+from ..core.chain import Flaw, Head
+from ..core.directory import Directory
+from ..core.events import BlobRef, Draft, Entry, Scope
+from ..core.ids import ActorId, LogId, TokenId
+from ..core.notebook import Notebook
+from ..stores.store import Growth, Lease, LogInfo, LogKind, Table
+from .access import Identity
+from .bundle import Carried
+from .lanes import Lanes
+
+
+class Verified(msgspec.Struct, frozen=True, kw_only=True):
+    """What `verify` found of one log."""
+
+    log: LogId
+    kind: LogKind
+    name: str
+    head: Head
+    flaw: Flaw | None = None
+
+
+class NewToken(msgspec.Struct, frozen=True, kw_only=True):
+    """A token just created. `secret` is shown now and never again."""
+
+    token: TokenId
+    secret: str
+
+
+class Workspace(Protocol):
+    """The only way to read or change anything."""
+
+    identity: Identity
+    lanes: Lanes
+
+    async def submit(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
+        """Record the drafts in this order, all or none, and return them as recorded.
+
+        A draft whose id or key was used before is answered with the first event.
+        """
+        ...
+
+    async def read(self, log: LogId, seq: int | None = None) -> Notebook:
+        """Return a notebook or run as it is, or as it was at an earlier number."""
+        ...
+
+    async def directory(self) -> Directory:
+        """Return what is true across notebooks."""
+        ...
+
+    async def entries(
+        self,
+        log: LogId,
+        since: int = 0,
+        until: int | None = None,
+        *,
+        limit: int = 2000,
+        types: Collection[str] | None = None,
+    ) -> list[Entry]:
+        """Return entries with since < seq <= until, at most `limit`."""
+        ...
+
+    def follow(self, log: LogId, since: int = 0) -> AsyncIterator[list[Entry]]:
+        """Yield the entries after `since`, and then whatever comes, for ever."""
+        ...
+
+    def feed(self, since: int | None = None) -> AsyncIterator[list[Growth]]:
+        """Yield which logs grow, from now or from a position on, for ever."""
+        ...
+
+    async def logs(self, kind: LogKind | None = None) -> list[LogInfo]:
+        """Return the logs, the one begun last first."""
+        ...
+
+    async def find(self, name: str) -> LogInfo:
+        """Return the one log of that id, name or beginning of an id."""
+        ...
+
+    async def put_blob(self, data: bytes | AsyncIterable[bytes], media: str | None = None) -> BlobRef:
+        """Keep large bytes and return what an event refers to them by."""
+        ...
+
+    def open_blob(self, hash: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """Yield the bytes of a blob, or a range of them."""
+        ...
+
+    async def query(self, sql: str, *, limit: int = 10_000, seconds: float = 30) -> Table:
+        """Answer a question over the documented views. Cannot change anything."""
+        ...
+
+    def verify(self, logs: Sequence[LogId] | None = None) -> AsyncIterator[Verified]:
+        """Check the chains of these logs (of all when None), one by one."""
+        ...
+
+    async def forget_snapshots(self, log: LogId) -> None:
+        """Throw away the snapshots of a log; they are made anew from it."""
+        ...
+
+    async def redact(self, log: LogId, seqs: Sequence[int], why: str, *, secret: str | None = None) -> list[Entry]:
+        """Mask what events said, all of it or wherever `secret` stands; that they happened stays."""
+        ...
+
+    async def export_bundle(self, log: LogId, file: IO[bytes]) -> Carried:
+        """Write a log with its blobs as a bundle."""
+        ...
+
+    async def import_bundle(self, file: IO[bytes]) -> Carried:
+        """Take in a bundle, verified; what it tells of is shown as imported."""
+        ...
+
+    async def renew(self, lease: Lease, seconds: float) -> Lease:
+        """Hold on to a claim; Conflict when it is lost."""
+        ...
+
+    async def release(self, lease: Lease) -> None:
+        """Give a claim back."""
+        ...
+
+    async def create_token(
+        self,
+        actor: ActorId,
+        scopes: Collection[Scope],
+        *,
+        on_behalf_of: ActorId | None = None,
+        notebooks: Collection[LogId] | None = None,
+        expires_at: str | None = None,
+    ) -> NewToken:
+        """Make a token for an actor."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what is going on and let go."""
+        ...

@@ -1,0 +1,733 @@
+"""What every workspace does, wherever it is. `local` passes it on every store."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import zipfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import count
+from typing import TypeVar
+
+import msgspec
+import pytest
+
+from quire.core import events as e
+from quire.core.errors import BadInput, Conflict, NotFound, QuireError, Refused
+from quire.core.events import Draft, Entry, KnownEvent
+from quire.core.ids import (
+    WORKSPACE_LOG,
+    ActorId,
+    CellId,
+    CommentId,
+    EventId,
+    ExecutionId,
+    LogId,
+    ProposalId,
+    RuntimeId,
+    TokenId,
+)
+from quire.core.notebook import Notebook
+from quire.core.text import Splice, apply, source_hash
+from quire.stores.blobs import MemoryBlobs
+from quire.workspace import access
+from quire.workspace.access import Identity
+from quire.workspace.clock import new_id
+from quire.workspace.local import LocalWorkspace
+
+from ..conftest import OpenStore
+
+T = TypeVar("T")
+LOG = LogId("n1")
+A, B = CellId("aaaa1111"), CellId("bbbb2222")
+X = ExecutionId("x1")
+ADA = Identity(actor=ActorId("human:ada"), scopes=frozenset(("read", "edit", "run", "approve", "admin")))
+BOB = Identity(actor=ActorId("human:bob"), scopes=frozenset(("read", "edit", "run", "approve")))
+AGENT = Identity(
+    actor=ActorId("agent:claude"), scopes=frozenset(("read", "edit", "run")), on_behalf_of=ActorId("human:ada")
+)
+RUNTIME = access.runtime("local")
+OpenWorkspace = Callable[[], Awaitable[LocalWorkspace]]
+
+
+@pytest.fixture
+async def open_workspace(open_store: OpenStore) -> AsyncIterator[OpenWorkspace]:
+    blobs = MemoryBlobs()
+
+    async def open_one() -> LocalWorkspace:
+        return LocalWorkspace(await open_store(), blobs, ADA)
+
+    yield open_one
+
+
+@pytest.fixture
+async def workspace(open_workspace: OpenWorkspace) -> LocalWorkspace:
+    """A workspace with one notebook of two cells."""
+    made = await open_workspace()
+    await say(
+        made,
+        e.NotebookCreated(name="sales"),
+        e.CellAdded(cell=A, after=None, source="x = 1"),
+        e.CellAdded(cell=B, after=A, source="print(x)"),
+    )
+    return made
+
+
+_numbers = count()
+
+
+def draft(event: KnownEvent) -> Draft:
+    return Draft(id=EventId(f"d{next(_numbers)}"), event=event)
+
+
+async def say(workspace: LocalWorkspace, *events: KnownEvent, log: LogId = LOG) -> list[Entry]:
+    return await workspace.submit(log, [draft(event) for event in events])
+
+
+async def run_cell(workspace: LocalWorkspace, cell: CellId = A, execution: ExecutionId = X) -> int:
+    """Take an execution to the point where it prints; return its epoch."""
+    source = (await workspace.read(LOG)).cells[cell].source
+    hash = source_hash(source)
+    await say(workspace, e.ExecutionRequested(execution=execution, cell=cell, source_hash=hash))
+    runtime = workspace.acting_as(RUNTIME)
+    (claimed,) = await say(runtime, e.ExecutionClaimed(execution=execution, runtime=RuntimeId(RUNTIME.actor)))
+    assert isinstance(claimed.event, e.ExecutionClaimed)
+    assert claimed.event.epoch is not None
+    epoch = claimed.event.epoch
+    await say(runtime, e.ExecutionStarted(execution=execution, cell=cell, source_hash=hash, epoch=epoch))
+    return epoch
+
+
+async def unchanged(workspace: LocalWorkspace, error: type[QuireError], *events: KnownEvent) -> QuireError:
+    """The events are refused with `error`, and nothing is recorded."""
+    before = await workspace.entries(LOG)
+    with pytest.raises(error) as refused:
+        await say(workspace, *events)
+    assert await workspace.entries(LOG) == before
+    assert str(refused.value)
+    return refused.value
+
+
+# ---- Submitting
+
+
+async def test_who_and_when_come_from_the_credentials(workspace: LocalWorkspace) -> None:
+    """Rule 3."""
+    (entry,) = await say(workspace.acting_as(AGENT), e.NotebookRenamed(name="other"))
+    assert (entry.actor, entry.on_behalf_of, entry.seq) == ("agent:claude", "human:ada", 4)
+    assert (await workspace.entries(LOG, 3))[0] == entry
+    assert (await workspace.read(LOG)).name == "other"
+
+
+async def test_the_same_id_or_key_again_answers_with_the_first_event(workspace: LocalWorkspace) -> None:
+    added = Draft(id=EventId("one"), key="once", event=e.CellAdded(cell=CellId("new"), after=None))
+    first = await workspace.submit(LOG, [added])
+    assert await workspace.submit(LOG, [added]) == first
+    other = Draft(id=EventId("two"), key="once", event=e.NotebookRenamed(name="never"))
+    assert await workspace.submit(LOG, [other]) == first
+    assert (await workspace.read(LOG)).seq == 4
+
+
+async def test_a_submission_is_recorded_whole_or_not_at_all(workspace: LocalWorkspace) -> None:
+    await unchanged(
+        workspace, NotFound, e.CellAdded(cell=CellId("c"), after=None), e.CellRemoved(cell=CellId("nowhere"))
+    )
+    assert CellId("c") not in (await workspace.read(LOG)).cells
+    await say(workspace, e.CellAdded(cell=CellId("c"), after=None), e.CellNamed(cell=CellId("c"), name="found"))
+    assert (await workspace.read(LOG)).cells[CellId("c")].name == "found"
+
+
+async def test_many_at_once_are_recorded_once_each_in_one_order(workspace: LocalWorkspace) -> None:
+    """Rule 2."""
+    comments = [e.CommentAdded(comment=CommentId(f"c{n}"), text=str(n)) for n in range(100)]
+    entries = await asyncio.gather(*(say(workspace, comment) for comment in comments))
+    assert sorted(entry.seq for (entry,) in entries) == list(range(4, 104))
+    assert len((await workspace.read(LOG)).comments) == 100
+
+
+async def test_several_handles_write_one_notebook_and_lose_nothing(open_workspace: OpenWorkspace) -> None:
+    handles = [await open_workspace() for _ in range(4)]
+    await say(handles[0], e.NotebookCreated(name="busy"))
+
+    async def write(handle: LocalWorkspace, who: int) -> None:
+        for n in range(25):
+            await say(handle, e.CommentAdded(comment=CommentId(f"c{who}-{n}"), text="x"))
+
+    await asyncio.gather(*(write(handle, who) for who, handle in enumerate(handles)))
+    for handle in handles:
+        notebook = await handle.read(LOG)
+        assert (notebook.seq, len(notebook.comments)) == (101, 100)
+
+
+async def test_edits_made_at_once_are_rebased_on_the_order_of_the_log(workspace: LocalWorkspace) -> None:
+    """Rule 8: everybody who applies the recorded edits in order has the same text as the fold."""
+    edits = [(Splice(n % 5, n % 2, f"<{n}>"),) for n in range(60)]
+    await asyncio.gather(*(say(workspace, e.SourceEdited(cell=A, base=3, edit=edit)) for edit in edits))
+    text = "x = 1"
+    for entry in await workspace.entries(LOG, 3):
+        assert isinstance(entry.event, e.SourceEdited)
+        text = apply(text, entry.event.edit if entry.event.applied is None else entry.event.applied)
+    assert (await workspace.read(LOG)).cells[A].source == text
+    assert all(f"<{n}>" in text for n in range(60))
+
+
+async def test_edits_of_one_submission_are_made_on_top_of_each_other(workspace: LocalWorkspace) -> None:
+    await say(workspace.acting_as(BOB), e.SourceEdited(cell=A, base=3, edit=(Splice(0, 0, "# bob\n"),)))
+    first = e.SourceEdited(cell=A, base=3, edit=(Splice(5, 0, "23"),))
+    second = e.SourceEdited(cell=A, base=3, edit=(Splice(7, 0, "4"),))
+    await say(workspace, first, second)
+    assert (await workspace.read(LOG)).cells[A].source == "# bob\nx = 1234"
+
+
+async def test_an_edit_made_long_ago_is_still_rebased(workspace: LocalWorkspace) -> None:
+    for n in range(600):
+        await say(workspace, e.SourceEdited(cell=A, base=3 + n, edit=(Splice(0, 0, "a"),)))
+    await say(workspace, e.SourceEdited(cell=A, base=3, edit=(Splice(5, 0, "!"),)))
+    assert (await workspace.read(LOG)).cells[A].source == "a" * 600 + "x = 1!"
+
+
+async def test_a_stale_whole_text_edit_is_refused_with_the_current_text(workspace: LocalWorkspace) -> None:
+    """Rule 8."""
+    seen = source_hash("x = 1")
+    await say(workspace, e.SourceEdited(cell=A, base_hash=seen, text="x = 2"))
+    refused = await unchanged(workspace, Refused, e.SourceEdited(cell=A, base_hash=seen, text="x = 3"))
+    assert refused.details["source"] == "x = 2"
+    await say(workspace, e.SourceEdited(cell=A, base_hash=refused.details["source_hash"], text="x = 3"))
+    assert (await workspace.read(LOG)).cells[A].source == "x = 3"
+
+
+# ---- What is refused
+
+
+FILLED: list[KnownEvent] = [
+    e.SourceEdited(cell=A, base=3, edit=(), applied=(Splice(0, 0, "forged"),)),
+    e.ExecutionClaimed(execution=X, runtime=RuntimeId("runtime:local"), epoch=9),
+    e.RunClaimed(runtime=RuntimeId("runtime:local"), epoch=9),
+    e.ProposalAccepted(proposal=ProposalId("p"), applied=()),
+    e.ProposalAccepted(proposal=ProposalId("p"), effects=()),
+    e.PayloadRedacted(seq=1, why="x", replacement="0"),
+    e.ProposalMade(
+        proposal=ProposalId("p"), why="", changes=(e.SourceEdited(cell=A, base=3, applied=(Splice(0, 0, "forged"),)),)
+    ),
+]
+
+
+@pytest.mark.parametrize("event", FILLED, ids=lambda event: type(event).__name__)
+async def test_a_sender_that_fills_a_field_of_the_workspace_is_refused(
+    workspace: LocalWorkspace, event: KnownEvent
+) -> None:
+    refused = await unchanged(workspace, Refused, event)
+    assert "filled by the workspace" in str(refused) or "scope" in str(refused)
+
+
+@pytest.mark.parametrize(
+    ("event", "error"),
+    [
+        (e.CellRemoved(cell=CellId("aaaa1112")), NotFound),
+        (e.CellAdded(cell=A, after=None), Refused),
+        (e.CellAdded(cell=CellId("a b"), after=None), BadInput),
+        (e.CellAdded(cell=CellId("c"), after=CellId("nowhere")), NotFound),
+        (e.CellMoved(cell=A, after=A), BadInput),
+        (e.SourceEdited(cell=A, base=99, edit=()), BadInput),
+        (e.SourceEdited(cell=A, base=0, edit=()), BadInput),
+        (e.SourceEdited(cell=A, base=2, edit=(Splice(0, 99, ""),)), BadInput),
+        (e.SourceEdited(cell=B, base=2, edit=()), BadInput),
+        (e.SourceEdited(cell=A), BadInput),
+        (e.SourceEdited(cell=A, base_hash="0" * 64, text="x"), Refused),
+        (e.ExecutionRequested(execution=X, cell=A, source_hash="0" * 64), Refused),
+        (e.ExecutionFinished(execution=X, epoch=1, status="ok"), NotFound),
+        (e.NotebookCreated(name="again"), Refused),
+        (e.NotebookRenamed(name=" padded"), BadInput),
+        (e.NotebookRenamed(name="\x1b[31m"), BadInput),
+        (e.FileBound(path="../outside.py"), BadInput),
+        (e.FileBound(path="/etc/passwd"), BadInput),
+        (e.MomentNamed(name="later", seq=99), BadInput),
+        (e.ProposalAccepted(proposal=ProposalId("none")), NotFound),
+        (e.ProposalMade(proposal=ProposalId("p"), why="nothing"), BadInput),
+        (e.RoleSet(actor=ActorId("human:eve"), role="owner"), BadInput),
+        (e.PayloadRedacted(seq=99, why="x"), NotFound),
+        (e.PayloadRedacted(seq=1, why=" "), BadInput),
+        (e.CommentEdited(comment=CommentId("none"), text="x"), NotFound),
+        (e.MetadataSet(values={"big": "x" * 17_000_000}), BadInput),
+        (e.MetadataSet(values={"half": "\ud800"}), BadInput),
+    ],
+)
+async def test_bad_input_is_named_and_nothing_is_recorded(
+    workspace: LocalWorkspace, event: KnownEvent, error: type[QuireError]
+) -> None:
+    await unchanged(workspace, error, event)
+
+
+async def test_a_missing_cell_is_answered_with_the_nearest(workspace: LocalWorkspace) -> None:
+    missing = await unchanged(workspace, NotFound, e.CellRemoved(cell=CellId("aaaa1112")))
+    assert missing.details["nearest"][0] == A
+
+
+async def test_a_log_that_was_never_begun_is_not_found(workspace: LocalWorkspace) -> None:
+    with pytest.raises(NotFound):
+        await say(workspace, e.CellRemoved(cell=A), log=LogId("nowhere"))
+    with pytest.raises(NotFound):
+        await workspace.read(LogId("nowhere"))
+    with pytest.raises(NotFound) as missing:
+        await workspace.find("sale")
+    assert "sales" in str(missing.value)
+
+
+async def test_two_drafts_with_one_id_are_bad_input(workspace: LocalWorkspace) -> None:
+    same = Draft(id=EventId("same"), event=e.NotebookRenamed(name="x"))
+    with pytest.raises(BadInput):
+        await workspace.submit(LOG, [same, same])
+
+
+# ---- Rights
+
+
+@pytest.mark.parametrize(
+    ("scope", "event"),
+    [
+        ("edit", e.NotebookRenamed(name="x")),
+        ("run", e.ExecutionRequested(execution=X, cell=A, source_hash="")),
+        ("approve", e.ProposalAccepted(proposal=ProposalId("p"))),
+        ("approve", e.ProposalDeclined(proposal=ProposalId("p"))),
+        ("admin", e.PayloadRedacted(seq=1, why="x")),
+        ("admin", e.TokenRevoked(token=TokenId("t"))),
+    ],
+)
+async def test_each_event_needs_its_scope(workspace: LocalWorkspace, scope: e.Scope, event: KnownEvent) -> None:
+    everything_else = ADA.scopes - {scope}
+    poor = workspace.acting_as(Identity(actor=ActorId("human:eve"), scopes=everything_else))
+    refused = await unchanged(poor, Refused, event)
+    assert scope in str(refused)
+
+
+async def test_an_identity_for_some_notebooks_sees_no_others(workspace: LocalWorkspace) -> None:
+    poor = workspace.acting_as(
+        Identity(actor=ActorId("human:eve"), scopes=ADA.scopes, notebooks=frozenset([LogId("n2")]))
+    )
+    for asking in (
+        poor.read(LOG),
+        poor.entries(LOG),
+        poor.query("select 1"),
+        poor.submit(LOG, [draft(e.NotebookRenamed(name="x"))]),
+    ):
+        with pytest.raises(Refused):
+            await asking
+    assert await poor.logs() == []
+
+
+async def test_the_owner_of_the_files_cannot_say_yes_to_an_agent() -> None:
+    """Rule 3."""
+    assert "approve" not in access.owner().scopes
+
+
+async def test_a_token_opens_until_it_is_revoked(workspace: LocalWorkspace) -> None:
+    made = await workspace.create_token(ActorId("agent:codex"), ["read", "edit"], on_behalf_of=ActorId("human:ada"))
+    bearer = await workspace.bearer(made.secret)
+    (entry,) = await say(bearer, e.NotebookRenamed(name="by token"))
+    assert (entry.actor, entry.on_behalf_of) == ("agent:codex", "human:ada")
+    assert made.secret not in str(await workspace.entries(WORKSPACE_LOG))
+    await say(workspace, e.TokenRevoked(token=made.token), log=WORKSPACE_LOG)
+    with pytest.raises(Refused):
+        await workspace.bearer(made.secret)
+    with pytest.raises(Refused):
+        await workspace.bearer("quire_guess")
+    late = await workspace.create_token(ActorId("agent:codex"), ["read"], expires_at="2020-01-01T00:00:00.000000Z")
+    with pytest.raises(Refused):
+        await workspace.bearer(late.secret)
+
+
+# ---- Executions
+
+
+async def test_an_execution_goes_its_way_and_its_outputs_are_its_own(workspace: LocalWorkspace) -> None:
+    """Rules 6 and 10."""
+    epoch = await run_cell(workspace)
+    runtime = workspace.acting_as(RUNTIME)
+    await say(
+        runtime,
+        e.StreamAppended(execution=X, epoch=epoch, chunk=0, name="stdout", offset=0, text="1\n"),
+        e.ExecutionFinished(execution=X, epoch=epoch, status="ok", count=1),
+    )
+    cell = (await workspace.read(LOG)).cells[A]
+    assert cell.state == "ok"
+    await unchanged(runtime, NotFound, e.OutputsCleared(execution=X, epoch=epoch, chunk=1))
+
+
+async def test_an_old_epoch_and_another_runtime_are_refused(workspace: LocalWorkspace) -> None:
+    """Rule 10."""
+    epoch = await run_cell(workspace)
+    runtime, other = workspace.acting_as(RUNTIME), workspace.acting_as(access.runtime("other"))
+    await unchanged(runtime, Refused, e.OutputsCleared(execution=X, epoch=epoch - 1, chunk=0))
+    await unchanged(other, Refused, e.OutputsCleared(execution=X, epoch=epoch, chunk=0))
+    await unchanged(other, Conflict, e.ExecutionClaimed(execution=X, runtime=RuntimeId("runtime:other")))
+    await unchanged(workspace, Refused, e.ExecutionFinished(execution=X, epoch=epoch, status="ok"))
+
+
+async def test_of_many_runtimes_that_claim_one_execution_one_gets_it(open_workspace: OpenWorkspace) -> None:
+    """Rule 10."""
+    handles = [await open_workspace() for _ in range(4)]
+    await say(handles[0], e.NotebookCreated(name="race"), e.CellAdded(cell=A, after=None))
+    for round in range(10):
+        execution = ExecutionId(f"x{round}")
+        await say(handles[0], e.ExecutionRequested(execution=execution, cell=A, source_hash=source_hash("")))
+        claims = [
+            say(
+                handle.acting_as(access.runtime(str(n))),
+                e.ExecutionClaimed(execution=execution, runtime=RuntimeId(f"runtime:{n}")),
+            )
+            for n, handle in enumerate(handles * 2)
+        ]
+        answers = await asyncio.gather(*claims, return_exceptions=True)
+        assert sum(isinstance(answer, list) for answer in answers) == 1
+        assert all(isinstance(answer, Conflict | Refused | NotFound | list) for answer in answers)
+        await say(handles[0], e.InterruptRequested(execution=execution))
+        held = (await handles[0].read(LOG)).execution(execution)
+        assert held is not None
+        lost = e.ExecutionFinished(execution=execution, epoch=held.epoch or 0, status="lost")
+        await say(handles[0].acting_as(access.system()), lost)
+
+
+async def test_a_request_is_bound_to_what_was_seen(workspace: LocalWorkspace) -> None:
+    """Rule 9."""
+    seen = source_hash("x = 1")
+    await say(workspace, e.SourceEdited(cell=A, base=3, edit=(Splice(4, 1, "2"),)))
+    refused = await unchanged(workspace, Refused, e.ExecutionRequested(execution=X, cell=A, source_hash=seen))
+    assert refused.details["source"] == "x = 2"
+
+
+# ---- Proposals
+
+
+async def propose(workspace: LocalWorkspace, *changes: e.CellChange, effects: tuple[e.RunCell, ...] = ()) -> ProposalId:
+    proposal = ProposalId(new_id())
+    await say(
+        workspace.acting_as(AGENT), e.ProposalMade(proposal=proposal, why="better", changes=changes, effects=effects)
+    )
+    return proposal
+
+
+async def test_an_accepted_proposal_is_recorded_as_it_applies_now(workspace: LocalWorkspace) -> None:
+    proposal = await propose(workspace, e.SourceEdited(cell=A, base=3, edit=(Splice(4, 1, "42"),)))
+    await say(workspace, e.SourceEdited(cell=A, base=4, edit=(Splice(0, 0, "# why\n"),)))
+    (accepted,) = await say(workspace.acting_as(BOB), e.ProposalAccepted(proposal=proposal))
+    assert isinstance(accepted.event, e.ProposalAccepted)
+    assert (await workspace.read(LOG)).cells[A].source == "# why\nx = 42"
+    (change,) = accepted.event.applied or ()
+    assert isinstance(change, e.SourceEdited)
+    assert change.applied == (Splice(10, 1, "42"),)
+
+
+async def test_nobody_accepts_their_own_proposal(workspace: LocalWorkspace) -> None:
+    proposal = ProposalId("own")
+    await say(workspace, e.ProposalMade(proposal=proposal, why="mine", changes=(e.CellRemoved(cell=A),)))
+    await unchanged(workspace, Refused, e.ProposalAccepted(proposal=proposal))
+    await say(workspace.acting_as(BOB), e.ProposalAccepted(proposal=proposal))
+    await unchanged(workspace.acting_as(BOB), Conflict, e.ProposalDeclined(proposal=proposal))
+
+
+async def test_an_effect_is_void_once_what_was_shown_has_changed(workspace: LocalWorkspace) -> None:
+    """Rule 9."""
+    effect = e.RunCell(execution=X, cell=A, source_hash=source_hash("x = 2"))
+    whole = e.SourceEdited(cell=A, base_hash=source_hash("x = 1"), text="x = 2")
+    good = await propose(workspace, whole, effects=(effect,))
+    late = await propose(
+        workspace,
+        e.CellNamed(cell=B, name="show"),
+        effects=(e.RunCell(execution=ExecutionId("x2"), cell=B, source_hash=source_hash("print(x)")),),
+    )
+    await say(workspace.acting_as(BOB), e.ProposalAccepted(proposal=good))
+    assert (await workspace.read(LOG)).cells[A].state == "queued"
+    await say(workspace, e.SourceEdited(cell=B, base_hash=source_hash("print(x)"), text="print(x, x)"))
+    await unchanged(workspace.acting_as(BOB), Refused, e.ProposalAccepted(proposal=late))
+    await say(workspace.acting_as(BOB), e.ProposalAccepted(proposal=late, selection=(0,)))
+    notebook = await workspace.read(LOG)
+    assert (notebook.cells[B].name, notebook.cells[B].state) == ("show", "never_run")
+
+
+# ---- Reading, following, listing
+
+
+async def test_a_notebook_is_read_as_it_was_at_any_number(workspace: LocalWorkspace) -> None:
+    for n in range(300):
+        await say(workspace, e.NotebookRenamed(name=f"n{n}"))
+    assert (await workspace.read(LOG, 1)).cells == {}
+    assert (await workspace.read(LOG, 4)).name == "n0"
+    assert (await workspace.read(LOG, 200)).name == "n196"
+    with pytest.raises(BadInput):
+        await workspace.read(LOG, 999)
+
+
+async def test_reading_while_others_write_shows_what_is_committed(workspace: LocalWorkspace) -> None:
+    writing = [
+        asyncio.create_task(say(workspace, e.CommentAdded(comment=CommentId(f"c{n}"), text="x"))) for n in range(50)
+    ]
+    await asyncio.sleep(0)
+    seen = [await workspace.read(LOG) for _ in range(5)]
+    await asyncio.gather(*writing)
+    committed = await workspace.entries(LOG)
+    for notebook in seen:
+        assert len(notebook.comments) == notebook.seq - 3
+        assert notebook.updated_at == committed[notebook.seq - 1].at
+    assert [notebook.seq for notebook in seen] == sorted(notebook.seq for notebook in seen)
+
+
+async def take(pages: AsyncIterator[list[T]], wanted: int) -> list[T]:
+    seen: list[T] = []
+    async with asyncio.timeout(20):
+        async for page in pages:
+            seen += page
+            if len(seen) >= wanted:
+                break
+    return seen
+
+
+async def test_a_follower_sees_every_event_once_in_order(workspace: LocalWorkspace) -> None:
+    following = asyncio.create_task(take(workspace.follow(LOG), 53))
+    await asyncio.gather(*(say(workspace, e.CommentAdded(comment=CommentId(f"c{n}"), text="x")) for n in range(50)))
+    assert [entry.seq for entry in await following] == list(range(1, 54))
+
+
+async def test_the_feed_tells_of_growth_from_now_on(workspace: LocalWorkspace) -> None:
+    following = asyncio.create_task(take(workspace.feed(), 1))
+    while not following.done():  # it may start to listen after the first of these
+        await say(workspace, e.NotebookRenamed(name="x"))
+    (growth,) = (await following)[:1]
+    assert growth.log == LOG
+
+
+async def test_logs_are_listed_and_found_by_name_and_beginning(workspace: LocalWorkspace) -> None:
+    await say(workspace, e.NotebookCreated(name="costs"), log=LogId("m2"))
+    assert [info.name for info in await workspace.logs("notebook")] == ["costs", "sales"]
+    assert (await workspace.find("sales")).log == LOG
+    assert (await workspace.find("m")).log == "m2"
+    await say(workspace, e.NotebookCreated(name="costs"), log=LogId("m3"))
+    with pytest.raises(BadInput):
+        await workspace.find("costs")
+    await say(workspace, e.NotebookArchived())
+    assert (await workspace.find("sales")).archived
+    await unchanged(workspace, Refused, e.CellRemoved(cell=A))
+    await say(workspace, e.NotebookArchived(archived=False))
+
+
+async def test_what_is_said_on_a_lane_is_heard_and_not_kept(workspace: LocalWorkspace) -> None:
+    """Rule 5."""
+
+    async def hear() -> list[object]:
+        heard: list[object] = []
+        async for message in workspace.lanes.listen("presence:n1"):
+            heard.append(message)
+            if len(heard) == 2:
+                break
+        return heard
+
+    hearing = asyncio.create_task(hear())
+    await asyncio.sleep(0)
+    workspace.lanes.say("presence:n1", {"at": 1})
+    workspace.lanes.say("presence:other", {"at": 9})
+    workspace.lanes.say("presence:n1", {"at": 2})
+    assert await hearing == [{"at": 1}, {"at": 2}]
+    assert (await workspace.read(LOG)).seq == 3
+
+
+async def test_blobs_are_kept_by_their_hash(workspace: LocalWorkspace) -> None:
+    ref = await workspace.put_blob(b"large", "text/plain")
+    assert ref.size == 5
+    assert b"".join([chunk async for chunk in workspace.open_blob(ref.hash)]) == b"large"
+
+
+# ---- Queries
+
+
+async def test_questions_are_answered_over_the_views(workspace: LocalWorkspace) -> None:
+    epoch = await run_cell(workspace)
+    runtime = workspace.acting_as(RUNTIME)
+    await say(
+        runtime,
+        e.StreamAppended(execution=X, epoch=epoch, chunk=0, name="stdout", offset=0, text="hello\n"),
+        e.ResultRecorded(execution=X, epoch=epoch, name="score", kind="float", value=0.94),
+        e.ExecutionFinished(execution=X, epoch=epoch, status="ok", count=1),
+    )
+    await say(workspace, e.ActorKnown(actor=ActorId("human:ada"), name="Ada"), log=WORKSPACE_LOG)
+    cells = await workspace.query("select cell, place, state, source from cells order by place")
+    assert cells.rows == ((A, 1, "ok", "x = 1"), (B, 2, "never_run", "print(x)"))
+    outputs = await workspace.query("select execution, kind, name, text from outputs")
+    assert outputs.rows == ((X, "stream", "stdout", "hello\n"),)
+    assert (await workspace.query("select name, value from results")).rows == (("score", "0.94"),)
+    actors = await workspace.query("select actor, kind, name, events from actors order by actor")
+    assert actors.rows == (("human:ada", "human", "Ada", 5), ("runtime:local", "runtime", None, 5))
+    assert (await workspace.query("select count(*) from events where type = 'cell_added'")).rows == ((2,),)
+    assert (await workspace.query("select name, events from notebooks")).rows == (("sales", 9),)
+    assert (await workspace.query("select * from runs")).rows == ()
+
+
+async def test_an_answer_is_as_new_as_the_question(workspace: LocalWorkspace) -> None:
+    for n in range(3):
+        epoch = await run_cell(workspace, execution=ExecutionId(f"x{n}"))
+        await say(
+            workspace.acting_as(RUNTIME), e.ExecutionFinished(execution=ExecutionId(f"x{n}"), epoch=epoch, status="ok")
+        )
+        rows = (await workspace.query("select execution, state from executions order by execution")).rows
+        assert rows == tuple((f"x{k}", "ok") for k in range(n + 1))
+    await say(workspace, e.CellRemoved(cell=B))
+    assert (await workspace.query("select cell from cells")).rows == ((A,),)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "delete from events",
+        "update cells set source = 'x'",
+        "insert into events select * from events",
+        "drop table logs",
+        "create table t (x integer)",
+        "attach '/tmp/other.db' as other",
+        "pragma journal_mode = delete",
+        "select * from tokens",
+        "select * from main.tokens",
+        "select * from sqlite_master",
+        "select load_extension('x')",
+        "vacuum into '/tmp/copy.db'",
+        "select 1; delete from events",
+        "copy (select 1) to '/tmp/x'",
+        "select pg_read_file('/etc/passwd')",
+        "nonsense",
+    ],
+)
+async def test_a_question_can_change_nothing_and_see_nothing_else(workspace: LocalWorkspace, sql: str) -> None:
+    before = await workspace.entries(LOG)
+    with pytest.raises((Refused, BadInput)):
+        await workspace.query(sql)
+    assert await workspace.entries(LOG) == before
+
+
+async def test_a_question_that_takes_too_long_is_stopped(workspace: LocalWorkspace) -> None:
+    endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n"
+    with pytest.raises(QuireError) as stopped:
+        await workspace.query(endless, seconds=0.2)
+    assert "longer" in str(stopped.value)
+
+
+# ---- Trust
+
+
+async def test_redaction_masks_what_was_said_and_keeps_that_it_was(workspace: LocalWorkspace) -> None:
+    """Rule 4."""
+    await say(workspace, e.SourceEdited(cell=A, base=3, edit=(Splice(5, 0, "  # key sk-secret-1"),)))
+    await say(workspace, e.CommentAdded(comment=CommentId("c"), text="the key is sk-secret-1!"))
+    await workspace.query("select 1")
+    (one, two) = await workspace.redact(LOG, [4, 5], "leaked", secret="sk-secret-1")
+    assert (one.seq, two.seq) == (6, 7)
+    notebook = await workspace.read(LOG)
+    assert notebook.cells[A].source == "x = 1  # key ███████████"
+    assert notebook.comments[CommentId("c")].text == "the key is ███████████!"
+    assert notebook.redactions == [4, 5]
+    assert "sk-secret-1" not in str(await workspace.query("select * from cells, events"))
+    await workspace.redact(LOG, [5], "all of it")
+    assert set((await workspace.read(LOG)).comments[CommentId("c")].text) == {"█"}
+    assert [each.flaw async for each in workspace.verify()] == [None]
+    (entry,) = await workspace.entries(LOG, 3, 4)
+    assert entry.redacted
+
+
+async def test_verify_names_no_flaw_in_what_was_only_used(workspace: LocalWorkspace) -> None:
+    for n in range(1100):
+        await say(workspace, e.NotebookRenamed(name=f"n{n}"))
+    await workspace.create_token(ActorId("human:bob"), ["read"])
+    found = [each async for each in workspace.verify()]
+    assert {each.log for each in found} == {LOG, WORKSPACE_LOG}
+    assert [each.flaw for each in found] == [None, None]
+
+
+# ---- Carrying logs
+
+
+async def bundled(workspace: LocalWorkspace) -> bytes:
+    file = io.BytesIO()
+    await workspace.export_bundle(LOG, file)
+    return file.getvalue()
+
+
+async def elsewhere() -> LocalWorkspace:
+    from quire.stores.memory import MemoryStore
+
+    return LocalWorkspace(MemoryStore(), MemoryBlobs(), BOB)
+
+
+async def test_a_bundle_carries_a_log_and_its_blobs_and_is_shown_as_imported(workspace: LocalWorkspace) -> None:
+    ref = await workspace.put_blob(b"picture", "image/png")
+    epoch = await run_cell(workspace)
+    runtime = workspace.acting_as(RUNTIME)
+    shown = e.OutputAdded(execution=X, epoch=epoch, chunk=0, output=e.Display(blobs={"image/png": ref}))
+    await say(runtime, shown)
+    await say(workspace, e.CommentAdded(comment=CommentId("c"), text="look"))
+    there = (await elsewhere()).acting_as(ADA)
+    carried = await there.import_bundle(io.BytesIO(await bundled(workspace)))
+    assert (carried.events, carried.blobs, carried.missing_blobs) == (8, 1, ())
+    assert b"".join([chunk async for chunk in there.open_blob(ref.hash)]) == b"picture"
+    notebook = await there.read(LOG)
+    assert notebook.comments[CommentId("c")].by == "imported:human:ada"
+    assert notebook.cells[A].state == "lost", "nothing that ran elsewhere runs on here"
+    assert [entry.imported for entry in await there.entries(LOG)] == [True] * 8 + [False]
+    assert [each.flaw async for each in there.verify()] == [None, None]
+    with pytest.raises(Conflict):
+        await there.import_bundle(io.BytesIO(await bundled(workspace)))
+    assert await bundled(workspace) == await bundled(workspace)
+
+
+async def test_an_imported_author_is_nobody_here(workspace: LocalWorkspace) -> None:
+    """Rule 3: `human:ada` from elsewhere is not the local one."""
+    await say(workspace, e.CommentAdded(comment=CommentId("c"), text="look"))
+    there = (await elsewhere()).acting_as(ADA)
+    await there.import_bundle(io.BytesIO(await bundled(workspace)))
+    await unchanged(there, Refused, e.CommentEdited(comment=CommentId("c"), text="forged"))
+
+
+@pytest.mark.parametrize(
+    "how", ["payload", "actor", "removed", "cut off", "blob", "extra blob", "newer", "not a zip", "no log", "path"]
+)
+async def test_a_bundle_that_was_tampered_with_is_refused_whole(workspace: LocalWorkspace, how: str) -> None:
+    ref = await workspace.put_blob(b"picture")
+    await say(workspace, e.MetadataSet(values={"x": 1}))
+    epoch = await run_cell(workspace)
+    output = e.Display(blobs={"image/png": ref})
+    await say(workspace.acting_as(RUNTIME), e.OutputAdded(execution=X, epoch=epoch, chunk=0, output=output))
+    there = (await elsewhere()).acting_as(ADA)
+    with pytest.raises(BadInput):
+        await there.import_bundle(io.BytesIO(tampered(await bundled(workspace), how, ref.hash)))
+    assert await there.logs() == []
+
+
+def tampered(bundle: bytes, how: str, blob: str) -> bytes:
+    if how == "not a zip":
+        return b"PK" + bundle[2:100]
+    if how == "cut off":
+        return bundle[:-40]
+    with zipfile.ZipFile(io.BytesIO(bundle)) as old:
+        files = {name: old.read(name) for name in old.namelist()}
+    lines = files["log.jsonl"].splitlines(keepends=True)
+    if how == "payload":
+        lines[1] = lines[1].replace(b"x = 1", b"x = 2")
+    if how == "actor":
+        lines[1] = lines[1].replace(b"human:ada", b"human:eve")
+    if how == "removed":
+        del lines[2]
+    files["log.jsonl"] = b"".join(lines)
+    if how == "no log":
+        del files["log.jsonl"]
+    if how == "blob":
+        files[f"blobs/{blob}"] = b"forged!"
+    if how == "extra blob":
+        files["blobs/" + "0" * 64] = b"smuggled"
+    if how in ("newer", "path"):
+        manifest = msgspec.json.decode(files["quire.json"])
+        manifest |= {"format": 99} if how == "newer" else {"log": "../../etc"}
+        files["quire.json"] = msgspec.json.encode(manifest)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as new:
+        for name, data in files.items():
+            new.writestr(name, data)
+    return out.getvalue()
+
+
+def test_a_notebook_knows_its_cells() -> None:
+    assert list(Notebook().live_cells) == []
