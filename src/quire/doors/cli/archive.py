@@ -1,0 +1,29 @@
+"""`quire archive`."""
+
+from __future__ import annotations
+
+import click
+
+from ...core.events import Draft, NotebookArchived
+from ...workspace.clock import new_id
+from ...workspace.local import LocalWorkspace
+from .output import print_json
+from .verb import notebook_argument, with_workspace
+
+
+@click.command("archive")
+@notebook_argument
+@click.option("--undo", is_flag=True, help="Take it out again.")
+@with_workspace
+async def archive_verb(workspace: LocalWorkspace, notebook: str, undo: bool, as_json: bool) -> None:
+    """Put NOTEBOOK away: it stays on record, but is not changed or run until it is taken out again.
+
+    \b
+      quire archive sales
+    """
+    info = await workspace.find(notebook)
+    (entry,) = await workspace.submit(info.log, [Draft(id=new_id(), event=NotebookArchived(archived=not undo))])
+    if as_json:
+        print_json({"log": info.log, "name": info.name, "archived": not undo, "seq": entry.seq})
+    else:
+        click.echo(f"{'Took out' if undo else 'Put away'} {info.name} [{info.log}]", err=True)

@@ -1,0 +1,28 @@
+"""`quire completion`."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+from ...core.errors import BadInput
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(SHELLS))
+def completion_verb(shell: str) -> None:
+    """Print the completion script of SHELL; load it where your shell starts.
+
+    \b
+      quire completion bash > ~/.local/share/bash-completion/completions/quire
+      quire completion zsh  > ~/.zfunc/_quire
+      quire completion fish > ~/.config/fish/completions/quire.fish
+    """
+    from .main import cli
+
+    made = get_completion_class(shell)
+    if made is None:
+        raise BadInput(f"There is no completion for {shell!r}; there is for {', '.join(SHELLS)}.")
+    click.echo(made(cli, {}, "quire", "_QUIRE_COMPLETE").source())

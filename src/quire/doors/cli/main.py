@@ -1,0 +1,96 @@
+"""The `quire` command: finds the verb, and turns errors into messages and exit statuses."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from ...core.errors import QuireError, answer
+
+# name -> (module, what `quire --help` says). Only the module of the verb that is used is imported.
+VERBS: dict[str, tuple[str, str]] = {
+    "init": ("init", "Make a workspace in a folder."),
+    "log": ("log", "Print what happened, event by event."),
+    "show": ("show", "Print a notebook as it is, or as it was."),
+    "sql": ("sql", "Ask a question over all that was recorded."),
+    "verify": ("verify", "Check that logs are what was recorded."),
+    "redact": ("redact", "Mask what an event said, for good."),
+    "archive": ("archive", "Put a notebook away, or take it out again."),
+    "export": ("bundle", "Write a notebook or run into a file."),
+    "import": ("bundle", "Take in a file that `quire export` wrote."),
+    "completion": ("completion", "Print the completion script of a shell."),
+}
+
+EXIT_STATUS = """Exit status: 0 fine, 1 a check found a fault, 2 wrong usage, bad input or not found,
+3 refused or somebody was first, 4 unavailable, 130 interrupted."""
+
+
+class _Verbs(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        module = import_module(f".{VERBS[cmd_name][0]}", __package__)
+        return getattr(module, f"{cmd_name}_verb")
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS:
+            from ...core.ids import nearest
+
+            close = nearest(args[0], VERBS)
+            hint = f" Did you mean {', '.join(close)}?" if close else " `quire --help` lists the verbs."
+            ctx.fail(f"There is no verb {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, said) for name, (_, said) in VERBS.items()])
+
+
+@click.command(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXIT_STATUS)
+@click.version_option(package_name="quire", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Notebooks that people, agents and machines share: a log of attributed events.
+
+    \b
+      quire log sales --follow
+    """
+
+
+def main() -> NoReturn:
+    """Run the command line and leave with its exit status."""
+    try:
+        status = cli(standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else 0)
+    except QuireError as error:
+        _tell(str(error), answer(error).exit_status, error)
+    except click.UsageError as error:
+        if error.ctx is not None:
+            click.echo(f"{error.ctx.get_usage()}\nTry '{error.ctx.command_path} --help'.\n", err=True)
+        _tell(error.format_message(), 2)
+    except click.ClickException as error:
+        _tell(error.format_message(), 2)
+    except (KeyboardInterrupt, click.Abort):
+        _tell("Interrupted.", 130)
+    except BrokenPipeError:
+        # Whoever read us has seen enough. Python would complain once more when it flushes at exit.
+        sys.stdout = None  # type: ignore[assignment]
+        sys.exit(0)
+
+
+def _tell(message: str, status: int, error: QuireError | None = None) -> NoReturn:
+    click.echo(f"quire: {message}", err=True)
+    if error is not None and "--json" in sys.argv:
+        from .output import print_json
+
+        print_json({"error": {"kind": type(error).__name__, "message": message, **error.details}})
+    sys.exit(status)

@@ -1,0 +1,98 @@
+"""`quire redact`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ...core import shape
+from ...core.errors import BadInput, NotFound
+from ...core.events import Entry, Unknown
+from ...core.ids import LogId
+from ...workspace.local import LocalWorkspace
+from .output import counted, print_json
+from .verb import notebook_argument, with_workspace
+
+
+@click.command("redact")
+@notebook_argument
+@click.option(
+    "--seq",
+    "seqs",
+    metavar="N",
+    type=int,
+    multiple=True,
+    help="Mask all that event N says. May be given several times.",
+)
+@click.option(
+    "--secret",
+    "ask_secret",
+    is_flag=True,
+    help="Mask a secret wherever it stands; it is asked for, or read from stdin.",
+)
+@click.option("--why", metavar="TEXT", required=True, help="The reason. It is on record, and seen by everybody.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask whether to go on.")
+@with_workspace
+async def redact_verb(
+    workspace: LocalWorkspace,
+    notebook: str,
+    seqs: tuple[int, ...],
+    ask_secret: bool,
+    why: str,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Mask what events of NOTEBOOK said, for good. That they happened stays on record.
+
+    \b
+      quire redact sales --secret --why "API key printed by mistake"
+
+    The chain still verifies: who masked what, when and why becomes an event of its own.
+    Copies are out of reach: exports, backups, and what others have read. So change the secret too.
+    """
+    if bool(seqs) == ask_secret:
+        raise click.UsageError("Give either --seq, for whole events, or --secret.")
+    log = (await workspace.find(notebook)).log
+    secret = _secret() if ask_secret else None
+    found = [entry.seq async for entry in _holding(workspace, log, secret)] if secret is not None else list(seqs)
+    if not found:
+        raise NotFound(f"The secret stands in no event of {notebook!r}. It may have been typed in pieces: see --seq.")
+    if not yes and sys.stdin.isatty():
+        click.confirm(
+            f"Mask {counted(len(found), 'event')} for good ({', '.join(map(str, found[:10]))})?", abort=True, err=True
+        )
+    entries = await workspace.redact(log, found, why, secret=secret)
+    if as_json:
+        print_json({"log": log, "redacted": found, "entries": entries})
+    else:
+        click.echo(f"Masked {counted(len(found), 'event')} of {notebook}: {', '.join(map(str, found))}", err=True)
+    if secret is not None and secret in str((await workspace.read(log)).cells):
+        click.echo(
+            "quire: the secret still stands in a cell, put together by several events: mask those with --seq.", err=True
+        )
+
+
+def _secret() -> str:
+    if sys.stdin.isatty():
+        secret: str = click.prompt("The secret (not shown)", hide_input=True, err=True)
+    else:
+        secret = sys.stdin.read().rstrip("\n")
+    if len(secret) < 4:
+        raise BadInput("A secret of fewer than 4 characters stands everywhere. Mask whole events with --seq.")
+    return secret
+
+
+async def _holding(workspace: LocalWorkspace, log: LogId, secret: str):  # noqa: ANN202
+    since = 0
+    while page := await workspace.entries(log, since):
+        for entry in page:
+            if _holds(entry, secret):
+                yield entry
+        since = page[-1].seq
+
+
+def _holds(entry: Entry, secret: str) -> bool:
+    if isinstance(entry.event, Unknown):
+        return secret.encode() in entry.event.raw
+    return any(secret in text for text in shape.content(entry.event))

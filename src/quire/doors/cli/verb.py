@@ -1,0 +1,66 @@
+"""What every verb has: `--at`, `--json`, a workspace that is open while it works."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import click
+
+from ...connect import connect
+from ...workspace.local import LocalWorkspace
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+at_option = click.option(
+    "--at",
+    metavar="WHERE",
+    envvar="QUIRE_URL",
+    help="The workspace: a folder or postgresql://….  [default: QUIRE_URL, else the nearest .quire/]",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON value on stdout, for programs.")
+
+
+def with_workspace(function: Callable[..., Awaitable[int | None]]) -> Callable[..., int | None]:
+    """Open the workspace, run the verb in it, and close it whatever happens."""
+
+    @at_option
+    @json_option
+    @functools.wraps(function)
+    def verb(at: str | None, **options: Any) -> int | None:
+        return asyncio.run(_in_workspace(function, at, options))
+
+    return verb
+
+
+async def _in_workspace(
+    function: Callable[..., Awaitable[int | None]], at: str | None, options: dict[str, Any]
+) -> int | None:
+    workspace = await connect(at)
+    try:
+        return await function(workspace, **options)
+    finally:
+        await workspace.close()
+
+
+def names_of_logs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """What a shell offers after a verb that takes a notebook."""
+    from click.shell_completion import CompletionItem
+
+    async def names(workspace: LocalWorkspace) -> list[Any]:
+        logs = await workspace.logs()
+        return [CompletionItem(info.name, help=info.log) for info in logs if info.name.startswith(incomplete)]
+
+    async def ask() -> list[Any]:
+        workspace = await connect(ctx.params.get("at"))
+        try:
+            return await names(workspace)
+        finally:
+            await workspace.close()
+
+    return asyncio.run(ask())
+
+
+notebook_argument = click.argument("notebook", shell_complete=names_of_logs)

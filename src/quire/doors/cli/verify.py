@@ -1,0 +1,113 @@
+"""`quire verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from ...core.chain import Flaw, Head
+from ...core.errors import BadInput
+from ...core.ids import LogId
+from ...files.plain import plain
+from ...workspace.local import LocalWorkspace
+from ...workspace.workspace import Verified
+from .output import counted, print_json
+from .verb import names_of_logs, with_workspace
+
+
+class _Noted(msgspec.Struct):
+    log: LogId
+    head: Head
+
+
+@click.command("verify")
+@click.argument("logs", nargs=-1, metavar="[LOG]...", shell_complete=names_of_logs)
+@click.option(
+    "--against",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="What --json printed earlier: its heads must still be there.",
+)
+@click.option("--repair", is_flag=True, help="Make snapshots anew that do not match their log.")
+@with_workspace
+async def verify_verb(
+    workspace: LocalWorkspace, logs: tuple[str, ...], against: Path | None, repair: bool, as_json: bool
+) -> int:
+    """Check that every LOG (all of them by default) is what was recorded.
+
+    \b
+      quire verify --json > heads.json      # keep it somewhere else
+      quire verify --against heads.json     # later
+
+    Names the first event that was changed, removed, added or moved. What a chain of hashes
+    cannot prove is said in docs/spec.md: keep the heads in another place and compare.
+    Exit status 1 when anything is wrong.
+    """
+    wanted = [(await workspace.find(name)).log for name in logs] or None
+    found: list[Verified] = []
+    async for each in workspace.verify(wanted):
+        found.append(each)
+        if not as_json:
+            _print(each)
+    flaws = [each.flaw for each in found if each.flaw is not None]
+    if against is not None:
+        flaws += await _compare(workspace, against, as_json=as_json)
+    if repair:
+        await _repair(workspace, flaws)
+    if as_json:
+        print_json({"ok": not flaws, "logs": found, "flaws": flaws})
+    else:
+        events = sum(each.head.seq for each in found)
+        verdict = (
+            click.style(f"{len(flaws)} with a fault", fg="red") if flaws else click.style("all as recorded", fg="green")
+        )
+        click.echo(f"{counted(len(found), 'log')}, {counted(events, 'event')}: {verdict}", err=True)
+    return 1 if flaws else 0
+
+
+def _print(found: Verified) -> None:
+    mark = click.style("ok   ", fg="green") if found.flaw is None else click.style("FAULT", fg="red")
+    said = f"{found.head.seq} events, {found.head.hash[:16]}…" if found.flaw is None else plain(found.flaw.what)
+    click.echo(f"{mark}  {found.log}  {plain(found.name)}  {said}")
+
+
+async def _compare(workspace: LocalWorkspace, against: Path, *, as_json: bool) -> list[Flaw]:
+    flaws = [flaw for noted in _noted(against) if (flaw := await _check_noted(workspace, noted)) is not None]
+    for flaw in flaws if not as_json else ():
+        click.echo(f"{click.style('FAULT', fg='red')}  {flaw.log}  {flaw.what}")
+    return flaws
+
+
+def _noted(against: Path) -> list[_Noted]:
+    try:
+        told: dict[str, Any] = msgspec.json.decode(against.read_bytes())
+        return msgspec.convert(told["logs"], list[_Noted])
+    except (OSError, msgspec.MsgspecError, KeyError, TypeError) as error:
+        raise BadInput(f"{against} is not what `quire verify --json` prints: {error}.") from error
+
+
+async def _check_noted(workspace: LocalWorkspace, noted: _Noted) -> Flaw | None:
+    if noted.head.seq == 0:
+        return None
+    entries = await workspace.entries(noted.log, noted.head.seq - 1, noted.head.seq)
+    if entries and entries[0].hash == noted.head.hash:
+        return None
+    told = "is not the one noted" if entries else "is no longer there"
+    return Flaw(
+        log=noted.log,
+        seq=noted.head.seq,
+        kind="changed" if entries else "removed",
+        what=f"event {noted.head.seq} {told}",
+    )
+
+
+async def _repair(workspace: LocalWorkspace, flaws: list[Flaw]) -> None:
+    for flaw in flaws:
+        if flaw.kind == "snapshot":
+            await workspace.forget_snapshots(flaw.log)
+            click.echo(
+                f"quire: the snapshots of {flaw.log} were thrown away; they are made anew from the log.", err=True
+            )
