@@ -7,6 +7,7 @@ What comes out is a log of accepted entries, whatever the notebook looks like by
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
@@ -27,8 +28,6 @@ LOG = LogId("n1")
 TEXT = st.text("xy=\n🦊é", max_size=6)
 NAMES = st.sampled_from(["x", "y", "z"])
 CELLS = [CellId(f"cell{n}") for n in range(6)]
-
-Draw = Callable[[st.SearchStrategy], object]  # type: ignore[type-arg]
 
 
 def at(seq: int) -> str:
@@ -59,101 +58,149 @@ def edits(draw: st.DrawFn, length: int) -> tuple[Splice, ...]:
     return tuple(splices)
 
 
-@st.composite
-def moves(draw: st.DrawFn, now: Notebook) -> tuple[ActorId, NotebookEvent]:
-    """Something that somebody might try next."""
-    cell = draw(st.sampled_from(CELLS))
-    known = now.cells.get(cell)
-    anchor = draw(st.sampled_from([None, *CELLS]))
-    seq = now.seq + 1
-    source = known.source if known is not None else ""
-    execution = draw(st.sampled_from([*now.executions, ExecutionId(f"x{seq}")]))
-    found = now.execution(execution)
-    epoch = (found.epoch if found is not None else None) or draw(st.integers(1, 3))
-    wanted = source_hash(source) if draw(st.integers(0, 9)) else "stale"
-    change = draw(
-        st.sampled_from(
-            [
-                e.CellAdded(cell=cell, after=anchor, source=draw(TEXT), tags=("t",)),
-                e.CellRemoved(cell=cell),
-                e.CellMoved(cell=cell, after=anchor),
-                e.CellKindChanged(cell=cell, kind=draw(st.sampled_from(["code", "markdown", "sql"]))),
-                e.CellNamed(cell=cell, name=draw(st.sampled_from([None, "load"]))),
-                e.CellTagged(cell=cell, tags=("a", "b")),
-                e.CellMetadataSet(cell=cell, values={"k": draw(st.integers(0, 9))}, removed=("old",)),
-                e.SourceEdited(cell=cell, base=draw(st.integers(1, max(1, now.seq))), edit=draw(edits(len(source)))),
-                e.SourceEdited(cell=cell, base_hash=wanted, text=draw(TEXT)),
-            ]
-        )
-    )
-    chunk = draw(st.integers(0, 8))
-    stream = e.StreamAppended(
-        execution=execution, epoch=epoch, chunk=chunk, name="stdout", offset=draw(st.integers(0, 6)), text=draw(TEXT)
-    )
-    shown = e.Display(data={"text/plain": draw(TEXT)}, display_id=draw(st.sampled_from([None, "d1", "d2"])))
-    running: list[tuple[ActorId, NotebookEvent]] = [
-        (RUNTIME, e.ExecutionClaimed(execution=execution, runtime=RuntimeId(RUNTIME))),
-        (
-            RUNTIME,
-            e.ExecutionStarted(
-                execution=execution,
-                cell=found.cell if found is not None else cell,
-                source_hash=found.source_hash if found is not None else wanted,
-                epoch=epoch,
-                defines=(draw(NAMES),),
-                uses=draw(st.sampled_from([None, ("x",), ("y", "z")])),
+Move: TypeAlias = tuple[ActorId, NotebookEvent]
+
+
+class Player:
+    """Draws what somebody might try next. Only what a move needs is drawn: hypothesis pays for each."""
+
+    def __init__(self, draw: st.DrawFn, now: Notebook) -> None:
+        self.draw = draw
+        self.now = now
+        self.seq = now.seq + 1
+        self.cell = draw(st.sampled_from(CELLS))
+        known = now.cells.get(self.cell)
+        self.source = known.source if known is not None else ""
+
+    def move(self) -> Move:
+        """Somebody changes cells, asks for a run, runs, or does something rarer."""
+        group = self.draw(st.sampled_from(["change", "change", "request", "running", "running", "other"]))
+        match group:
+            case "change":
+                return self.draw(st.sampled_from((ADA, BOB, AGENT))), self.change()
+            case "request":
+                execution = ExecutionId(f"x{self.seq}")
+                return ADA, e.ExecutionRequested(execution=execution, cell=self.cell, source_hash=self.hash())
+            case "running":
+                return self.running()
+            case _:
+                return self.other()
+
+    def hash(self) -> str:
+        """Of the source as it is; now and then of one that never was."""
+        return source_hash(self.source) if self.draw(st.integers(0, 9)) else "stale"
+
+    def anchor(self) -> CellId | None:
+        return self.draw(st.sampled_from([None, *CELLS]))
+
+    def change(self) -> e.CellChange:
+        cell, draw = self.cell, self.draw
+        makers: list[Callable[[], e.CellChange]] = [
+            lambda: e.CellAdded(cell=cell, after=self.anchor(), source=draw(TEXT), tags=("t",)),
+            lambda: e.CellRemoved(cell=cell),
+            lambda: e.CellMoved(cell=cell, after=self.anchor()),
+            lambda: e.CellKindChanged(cell=cell, kind=draw(st.sampled_from(["code", "markdown", "sql"]))),
+            lambda: e.CellNamed(cell=cell, name=draw(st.sampled_from([None, "load"]))),
+            lambda: e.CellTagged(cell=cell, tags=("a", "b")),
+            lambda: e.CellMetadataSet(cell=cell, values={"k": self.seq}, removed=("old",)),
+            lambda: e.SourceEdited(cell=cell, base=self.base(), edit=draw(edits(len(self.source)))),
+            lambda: e.SourceEdited(cell=cell, base_hash=self.hash(), text=draw(TEXT)),
+        ]
+        return draw(st.sampled_from(makers))()
+
+    def base(self) -> int:
+        return self.draw(st.integers(1, max(1, self.now.seq)))
+
+    def running(self) -> Move:
+        draw, now = self.draw, self.now
+        execution = draw(st.sampled_from([*now.executions, ExecutionId(f"x{self.seq}")]))
+        found = now.execution(execution)
+        epoch = (found.epoch if found is not None else None) or draw(st.integers(1, 3))
+        cell, wanted = (found.cell, found.source_hash) if found is not None else (self.cell, "never")
+        place: dict[str, Any] = {"execution": execution, "epoch": epoch}
+        runtime = RuntimeId(RUNTIME)
+
+        def chunk() -> dict[str, Any]:
+            return {**place, "chunk": draw(st.integers(0, 8))}
+
+        def start() -> e.ExecutionStarted:
+            uses = draw(st.sampled_from([None, ("x",), ("y", "z")]))
+            return e.ExecutionStarted(**place, cell=cell, source_hash=wanted, defines=(draw(NAMES),), uses=uses)
+
+        def shown() -> e.Display:
+            return e.Display(data={"text/plain": draw(TEXT)}, display_id=draw(st.sampled_from([None, "d1", "d2"])))
+
+        makers: list[tuple[ActorId, Callable[[], NotebookEvent]]] = [
+            (RUNTIME, lambda: e.ExecutionClaimed(execution=execution, runtime=runtime)),
+            (RUNTIME, lambda: e.ExecutionClaimed(execution=execution, runtime=runtime)),
+            (RUNTIME, start),
+            (RUNTIME, start),
+            (
+                RUNTIME,
+                lambda: e.StreamAppended(**chunk(), name="stdout", offset=draw(st.integers(0, 6)), text=draw(TEXT)),
             ),
-        ),
-        (RUNTIME, stream),
-        (RUNTIME, e.OutputAdded(execution=execution, epoch=epoch, chunk=chunk, output=shown)),
-        (RUNTIME, e.DisplayUpdated(execution=execution, epoch=epoch, chunk=chunk, display_id="d1", data={"a": 1})),
-        (RUNTIME, e.OutputsCleared(execution=execution, epoch=epoch, chunk=chunk)),
-        (RUNTIME, e.ResultRecorded(execution=execution, epoch=epoch, name=draw(NAMES), kind="int", value=1)),
-        (RUNTIME, e.ExecutionFinished(execution=execution, epoch=epoch, status="ok", count=1)),
-        (SYSTEM, e.ExecutionFinished(execution=execution, epoch=epoch, status="lost")),
-        (RUNTIME, e.ExecutionSkipped(execution=execution, cell=cell, why="an earlier cell failed")),
-        (ADA, e.InterruptRequested(execution=execution)),
-        (ADA, e.ExecutionCancelled(execution=execution)),
-        (ADA, e.InputAnswered(execution=execution, prompt="?", answer="y")),
-    ]
-    proposal = draw(st.sampled_from([*now.proposals, ProposalId(f"p{seq}")]))
-    comment = draw(st.sampled_from([*now.comments, CommentId(f"c{seq}")]))
-    conflict = draw(st.sampled_from([*now.conflicts, ConflictId(f"f{seq}")]))
-    request = e.ExecutionRequested(execution=ExecutionId(f"x{seq}"), cell=cell, source_hash=wanted)
-    effect = e.RunCell(execution=ExecutionId(f"y{seq}"), cell=cell, source_hash=wanted)
-    others: list[tuple[ActorId, NotebookEvent]] = [
-        (ADA, e.NotebookRenamed(name="other")),
-        (ADA, e.MetadataSet(values={"kernel": "python3"}, removed=("x",))),
-        (ADA, e.FileBound(path=draw(st.sampled_from([None, "a.py", "../a.py"])))),
-        (SYSTEM, e.FileMerged(path="a.py", digest="d", changes=(change,))),
-        (SYSTEM, e.ConflictRaised(conflict=conflict, cell=cell, base="", ours="a", theirs="b")),
-        (BOB, e.ConflictResolved(conflict=conflict)),
-        (ADA, e.MomentNamed(name="start", seq=draw(st.integers(0, seq)))),
-        (RUNTIME, e.RuntimeAttached(runtime=RuntimeId(RUNTIME), name="local")),
-        (RUNTIME, e.RuntimeDetached(runtime=RuntimeId(RUNTIME))),
-        (RUNTIME, e.KernelStarted(runtime=RuntimeId(RUNTIME), kernel="k")),
-        (RUNTIME, e.KernelRestarted(runtime=RuntimeId(RUNTIME), kernel="k")),
-        (
-            AGENT,
-            e.ProposalMade(
-                proposal=proposal, why="better", changes=(change,), effects=draw(st.sampled_from([(), (effect,)]))
-            ),
-        ),
-        (
-            draw(st.sampled_from(ACTORS)),
-            e.ProposalAccepted(proposal=proposal, selection=draw(st.sampled_from([None, (0,), (1,)]))),
-        ),
-        (BOB, e.ProposalDeclined(proposal=proposal)),
-        (AGENT, e.ProposalWithdrawn(proposal=proposal)),
-        (ADA, e.CommentAdded(comment=comment, text="why?", cell=draw(st.sampled_from([None, cell])))),
-        (ADA, e.CommentEdited(comment=comment, text="why not?")),
-        (BOB, e.CommentResolved(comment=comment)),
-    ]
-    by = draw(st.sampled_from((ADA, BOB, AGENT)))
-    group = draw(st.sampled_from(["change", "change", "request", "running", "running", "others"]))
-    if group == "change":
-        return by, change
-    return (by, request) if group == "request" else draw(st.sampled_from(running if group == "running" else others))
+            (RUNTIME, lambda: e.OutputAdded(**chunk(), output=shown())),
+            (RUNTIME, lambda: e.OutputAdded(**chunk(), output=e.Raised(ename="E", evalue="no", traceback=("a", "b")))),
+            (RUNTIME, lambda: e.DisplayUpdated(**chunk(), display_id="d1", data={"a": 1})),
+            (RUNTIME, lambda: e.OutputsCleared(**chunk())),
+            (RUNTIME, lambda: e.ResultRecorded(**place, name=draw(NAMES), kind="int", value=1)),
+            (RUNTIME, lambda: e.ExecutionFinished(**place, status="ok", count=1)),
+            (SYSTEM, lambda: e.ExecutionFinished(**place, status="lost")),
+            (RUNTIME, lambda: e.ExecutionSkipped(execution=execution, cell=self.cell, why="an earlier cell failed")),
+            (ADA, lambda: e.InterruptRequested(execution=execution)),
+            (ADA, lambda: e.ExecutionCancelled(execution=execution)),
+            (ADA, lambda: e.InputAnswered(execution=execution, prompt="?", answer="y")),
+        ]
+        actor, make = draw(st.sampled_from(makers))
+        return actor, make()
+
+    def other(self) -> Move:
+        draw, now, seq, cell = self.draw, self.now, self.seq, self.cell
+        runtime = RuntimeId(RUNTIME)
+
+        def proposal() -> ProposalId:
+            return draw(st.sampled_from([*now.proposals, ProposalId(f"p{seq}")]))
+
+        def comment() -> CommentId:
+            return draw(st.sampled_from([*now.comments, CommentId(f"c{seq}")]))
+
+        def conflict() -> ConflictId:
+            return draw(st.sampled_from([*now.conflicts, ConflictId(f"f{seq}")]))
+
+        def propose() -> e.ProposalMade:
+            effect = e.RunCell(execution=ExecutionId(f"y{seq}"), cell=cell, source_hash=self.hash())
+            effects = draw(st.sampled_from([(), (effect,)]))
+            changes = draw(st.sampled_from([1, 1, 2, 0]))
+            made = tuple(self.change() for _ in range(changes))
+            return e.ProposalMade(proposal=ProposalId(f"p{seq}"), why="better", changes=made, effects=effects)
+
+        def accepted() -> e.ProposalAccepted:
+            return e.ProposalAccepted(proposal=proposal(), selection=draw(st.sampled_from([None, None, (0,), (1,)])))
+
+        makers: list[tuple[ActorId, Callable[[], NotebookEvent]]] = [
+            (ADA, lambda: e.NotebookRenamed(name="other")),
+            (ADA, lambda: e.MetadataSet(values={"kernel": "python3"}, removed=("x",))),
+            (ADA, lambda: e.FileBound(path=draw(st.sampled_from([None, "a.py", "a.py", "../a.py"])))),
+            (SYSTEM, lambda: e.FileMerged(path="a.py", digest="d", changes=(self.change(), self.change()))),
+            (SYSTEM, lambda: e.ConflictRaised(conflict=conflict(), cell=cell, base="", ours="a", theirs="b")),
+            (BOB, lambda: e.ConflictResolved(conflict=conflict())),
+            (ADA, lambda: e.MomentNamed(name="start", seq=self.base())),
+            (RUNTIME, lambda: e.RuntimeAttached(runtime=runtime, name="local")),
+            (RUNTIME, lambda: e.RuntimeDetached(runtime=runtime)),
+            (RUNTIME, lambda: e.KernelStarted(runtime=runtime, kernel="k")),
+            (RUNTIME, lambda: e.KernelRestarted(runtime=runtime, kernel="k")),
+            (AGENT, propose),
+            (AGENT, propose),
+            (ADA, accepted),
+            (draw(st.sampled_from(ACTORS)), accepted),
+            (BOB, lambda: e.ProposalDeclined(proposal=proposal())),
+            (AGENT, lambda: e.ProposalWithdrawn(proposal=proposal())),
+            (ADA, lambda: e.CommentAdded(comment=comment(), text="why?", cell=draw(st.sampled_from([None, cell])))),
+            (ADA, lambda: e.CommentEdited(comment=comment(), text="why not?")),
+            (BOB, lambda: e.CommentResolved(comment=comment())),
+        ]
+        actor, make = draw(st.sampled_from(makers))
+        return actor, make()
 
 
 def attempt(log: list[Entry], folding: Fold, actor: ActorId, event: NotebookEvent) -> Entry | None:
@@ -183,6 +230,5 @@ def logs(draw: st.DrawFn, moves_at_most: int = 60) -> list[Entry]:
     for cell in CELLS[:3]:
         attempt(log, folding, ADA, e.CellAdded(cell=cell, after=None, source=draw(TEXT)))
     for _ in range(draw(st.integers(0, moves_at_most))):
-        actor, event = draw(moves(folding.now))
-        attempt(log, folding, actor, event)
+        attempt(log, folding, *Player(draw, folding.now).move())
     return log

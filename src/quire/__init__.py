@@ -5,46 +5,35 @@ This is the public API; everything else may change. It loads when it is used.
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .connect import connect as connect
-    from .core.errors import (
-        BadInput as BadInput,
-    )
-    from .core.errors import (
-        Conflict as Conflict,
-    )
-    from .core.errors import (
-        NotFound as NotFound,
-    )
-    from .core.errors import (
-        QuireError as QuireError,
-    )
-    from .core.errors import (
-        Refused as Refused,
-    )
-    from .core.errors import (
-        RunFailed as RunFailed,
-    )
-    from .core.errors import (
-        Unavailable as Unavailable,
-    )
+    from .connect import connect
+    from .core.errors import BadInput, Conflict, NotFound, QuireError, Refused, RunFailed, Unavailable
 
 __version__ = "0.1.0.dev0"
-
-_HOMES = {
-    "connect": "connect",
-    **dict.fromkeys(
-        ("QuireError", "Refused", "Conflict", "NotFound", "BadInput", "RunFailed", "Unavailable"), "core.errors"
-    ),
-}
 __all__ = ["BadInput", "Conflict", "NotFound", "QuireError", "Refused", "RunFailed", "Unavailable", "connect"]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'quire' has no attribute {name!r}")
-    from importlib import import_module
+class _Package(ModuleType):
+    """Finds each public name where it lives, the first time it is asked for."""
 
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    def __getattr__(self, name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module 'quire' has no attribute {name!r}")
+        return getattr(import_module(".core.errors", __name__), name)
+
+    @property
+    def connect(self) -> Any:
+        """The function, not the module of the same name."""
+        return import_module(".connect", __name__).connect
+
+    @connect.setter
+    def connect(self, module: ModuleType) -> None:
+        """Importing quire.connect would put that module here; the function stays."""
+
+
+sys.modules[__name__].__class__ = _Package

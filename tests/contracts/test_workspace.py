@@ -412,7 +412,8 @@ async def test_an_accepted_proposal_is_recorded_as_it_applies_now(workspace: Loc
     (accepted,) = await say(workspace.acting_as(BOB), e.ProposalAccepted(proposal=proposal))
     assert isinstance(accepted.event, e.ProposalAccepted)
     assert (await workspace.read(LOG)).cells[A].source == "# why\nx = 42"
-    (change,) = accepted.event.applied or ()
+    assert accepted.event.applied is not None
+    (change,) = accepted.event.applied
     assert isinstance(change, e.SourceEdited)
     assert change.applied == (Splice(10, 1, "42"),)
 
@@ -627,6 +628,18 @@ async def test_redaction_masks_what_was_said_and_keeps_that_it_was(workspace: Lo
     assert [each.flaw async for each in workspace.verify()] == [None]
     (entry,) = await workspace.entries(LOG, 3, 4)
     assert entry.redacted
+
+
+async def test_a_redaction_reaches_other_processes_and_snapshots(open_workspace: OpenWorkspace) -> None:
+    here, there = await open_workspace(), await open_workspace()
+    await say(here, e.NotebookCreated(name="n"), e.CellAdded(cell=A, after=None, source="sk-secret-1"))
+    for n in range(1100):
+        await say(here, e.NotebookRenamed(name=f"n{n}"))
+    assert (await there.read(LOG)).cells[A].source == "sk-secret-1"
+    await here.redact(LOG, [2], "leaked")
+    for each in (here, there, await open_workspace()):
+        assert (await each.read(LOG)).cells[A].source == "█" * 11
+        assert [found.flaw async for found in each.verify()] == [None]
 
 
 async def test_verify_names_no_flaw_in_what_was_only_used(workspace: LocalWorkspace) -> None:

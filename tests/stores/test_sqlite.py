@@ -109,7 +109,7 @@ async def test_a_process_that_holds_the_file_for_long_is_waited_for(tmp_path: Pa
     store = SqliteStore(tmp_path / "quire.db")
     other = sqlite3.connect(tmp_path / "quire.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    waiting = asyncio.create_task(store.append([append("a")]))
+    waiting = asyncio.ensure_future(store.append([append("a")]))
     await asyncio.sleep(0)
     assert await store.read(LOG) == []
     other.execute("COMMIT")

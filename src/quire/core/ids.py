@@ -32,6 +32,7 @@ WORKSPACE_LOG = LogId("workspace")
 ACTOR_KINDS = ("human", "agent", "runtime", "schedule", "system")
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS = [first + second for first in _CROCKFORD for second in _CROCKFORD]
 _LETTERS = "abcdefghjkmnpqrstvwxyz"
 _ALPHABET = _LETTERS + "0123456789"
 _CELL_ID_LENGTH = 8
@@ -49,8 +50,13 @@ Entropy = Callable[[int], bytes]
 
 def ulid(milliseconds: int, entropy: Entropy) -> str:
     """Make an id that sorts by time: 48 bits of milliseconds, 80 random bits."""
-    number = (milliseconds << 80) | int.from_bytes(entropy(10), "big")
-    return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
+    random = int.from_bytes(entropy(10), "big")
+    return _base32(milliseconds, 10) + _base32(random >> 40, 8) + _base32(random & 0xFF_FFFF_FFFF, 8)
+
+
+def _base32(number: int, length: int) -> str:
+    pairs = [_PAIRS[(number >> shift) & 1023] for shift in range(5 * length - 10, -1, -10)]
+    return "".join(pairs)
 
 
 def new_cell_id(taken: Iterable[str], entropy: Entropy) -> CellId:

@@ -394,13 +394,14 @@ def _reads(now: Notebook, event: e.ExecutionStarted) -> dict[CellId, str] | None
 
 
 def _end(now: Notebook, entry: Entry, execution: ExecutionId, **fields: Any) -> None:
-    cell = now.cells[now.executions[execution]]
+    cell = now.cells[now.executions.pop(execution)]
     waited = cell.queued is not None and cell.queued.id == execution
     ended = cell.queued if waited else cell.execution
-    if ended is not None:
-        ended = replace(ended, finished_at=entry.at, **fields)
-        _set_cell(now, cell.id, execution=ended, queued=None if waited else cell.queued)
-    del now.executions[execution]
+    queued = None if waited else cell.queued
+    if waited and cell.execution is not None and cell.execution.state == "running":
+        _set_cell(now, cell.id, queued=None)  # the one that runs is what the cell shows
+    elif ended is not None:
+        _set_cell(now, cell.id, execution=replace(ended, finished_at=entry.at, **fields), queued=queued)
 
 
 def _answer_input(now: Notebook, entry: Entry, event: e.InputAnswered) -> None:

@@ -97,10 +97,10 @@ def _check_expected(append: Append, head: Head) -> None:
 
 
 def _recorded_before(request: Sequence[Append], taken: Taken) -> list[Appended] | None:
+    if not any(taken.match(one) for append in request for one in append.records):
+        return None
     matches = [[taken.match(one) for one in append.records] for append in request]
     found = [record for row in matches for record in row if record is not None]
-    if not found:
-        return None
     if any(record is None for row in matches for record in row):
         raise BadInput(
             f"Event {found[0].id!r} was recorded before, but not together with the others. Send the new ones alone."

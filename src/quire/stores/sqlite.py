@@ -16,7 +16,7 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -63,8 +63,10 @@ CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT RO
 INSERT INTO counters VALUES ('epoch', 0), ('indexed', 0), ('index', 0);
 """
 
-_COLUMNS = "log, seq, id, key, cause, at, actor, on_behalf_of, type, payload, digest, hash, imported, redacted"
-_INSERT = f"INSERT INTO events ({_COLUMNS}) VALUES ({', '.join('?' * 14)})"
+COLUMNS = "log, seq, id, key, cause, at, actor, on_behalf_of, type, payload, digest, hash, imported, redacted"
+_INSERT = f"INSERT INTO events ({COLUMNS}) VALUES {{}}"
+_UPDATE = """WITH new (log, seq, hash, at) AS (VALUES {})
+    UPDATE logs SET seq = new.seq, hash = new.hash, at = new.at FROM new WHERE logs.log = new.log"""
 _ONE_LOG = "log, kind, seq, hash, at, name, archived, created_at, created_by"
 
 T = TypeVar("T")
@@ -93,25 +95,25 @@ class SqliteStore:
         self._heads: dict[LogId, Head] = {}
         self._stopping = threading.Event()
         self._poller: threading.Thread | None = None
-        _prepare(path)
+        prepare(path)
         self._writer = threading.Thread(target=self._write_all, name="quire-write", daemon=True)
         self._writer.start()
 
     # ---- Writing
 
-    async def append(self, appends: Sequence[Append]) -> list[Appended]:
+    def append(self, appends: Sequence[Append]) -> asyncio.Future[list[Appended]]:
         """Record all of it or nothing, durably."""
-        return await self._ask_writer(appends=appends)
+        return self._ask_writer(_Request(self._loop.create_future(), appends))
 
-    async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await self._ask_writer(work=work)
+    def _write(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
+        return self._ask_writer(_Request(self._loop.create_future(), work=work))
 
-    async def _ask_writer(self, **what: Any) -> Any:
+    def _ask_writer(self, request: _Request) -> asyncio.Future[Any]:
         if self._stopping.is_set():
-            raise Unavailable(f"{self._path}: this store was closed.")
-        request = _Request(asyncio.get_running_loop().create_future(), **what)
-        self._requests.put(request)
-        return await request.future
+            request.future.set_exception(Unavailable(f"{self._path}: this store was closed."))
+        else:
+            self._requests.put(request)
+        return request.future
 
     def _write_all(self) -> None:
         connection = _connect(self._path)
@@ -164,11 +166,27 @@ class SqliteStore:
             if log not in self._heads:
                 row = connection.execute("SELECT seq, hash, at FROM logs WHERE log = ?", (log,)).fetchone()
                 self._heads[log] = Head(*row) if row else Head()
-        sealed = seal(batch, self._heads, _taken(connection, ids, keys))
-        connection.executemany(_INSERT, map(msgspec.structs.astuple, sealed.records))
-        for append in sealed.appends:
-            _note(connection, append, self._heads[append.log])
+        # Ids and keys are almost always new: let the unique indexes tell, and look only when they do.
+        connection.execute("SAVEPOINT batch")
+        try:
+            sealed, heads = self._insert(connection, batch, logs, Taken())
+            settled = not any(isinstance(answer, QuireError) for answer in sealed.answers)
+        except sqlite3.IntegrityError:
+            sealed, heads, settled = Sealed(), {}, False
+        if not settled:
+            connection.execute("ROLLBACK TO batch")
+            sealed, heads = self._insert(connection, batch, logs, _taken(connection, ids, keys))
+        _note(connection, sealed, heads)
+        self._heads |= heads
         return sealed
+
+    def _insert(
+        self, connection: sqlite3.Connection, batch: list[Sequence[Append]], logs: list[LogId], taken: Taken
+    ) -> tuple[Sealed, dict[LogId, Head]]:
+        heads = {log: self._heads[log] for log in logs}
+        sealed = seal(batch, heads, taken)
+        _many(connection, _INSERT, map(msgspec.structs.astuple, sealed.records))
+        return sealed, heads
 
     def _answer(self, batch: list[_Request], answers: list[Any], logs: set[LogId]) -> None:
         for request, answer in zip(batch, answers, strict=True):
@@ -214,7 +232,7 @@ class SqliteStore:
         if types is not None:
             where += f" AND type IN ({', '.join('?' * len(types))})"
             values.extend(types)
-        sql = f"SELECT {_COLUMNS} FROM events WHERE {where} ORDER BY seq LIMIT ?"
+        sql = f"SELECT {COLUMNS} FROM events WHERE {where} ORDER BY seq LIMIT ?"
         return await self._read(lambda db: [_record(row) for row in db.execute(sql, (*values, limit))])
 
     async def info(self, log: LogId) -> LogInfo | None:
@@ -231,7 +249,7 @@ class SqliteStore:
     async def find(self, *, id: EventId | None = None, key: str | None = None) -> Record | None:
         """Return the record that was sent here with this id or this key."""
         column, value = ("id", id) if id is not None else ("key", key)
-        sql = f"SELECT {_COLUMNS} FROM events WHERE {column} = ? AND imported = 0"
+        sql = f"SELECT {COLUMNS} FROM events WHERE {column} = ? AND imported = 0"
         row = await self._read(lambda db: db.execute(sql, (value,)).fetchone())
         return _record(row) if row else None
 
@@ -426,7 +444,7 @@ class SqliteStore:
 # ---- Opening
 
 
-def _prepare(path: Path) -> None:
+def prepare(path: Path) -> None:
     """Make the file, or see that it is one of ours. A file that is not is left untouched."""
     try:
         if path.exists() and path.stat().st_size:
@@ -544,7 +562,7 @@ def _info(row: Sequence[Any]) -> LogInfo:
 
 def _taken(connection: sqlite3.Connection, ids: list[str], keys: list[str]) -> Taken:
     taken = Taken()
-    sql = f"SELECT {_COLUMNS} FROM events WHERE {{}} IN (SELECT value FROM json_each(?)) AND imported = 0"
+    sql = f"SELECT {COLUMNS} FROM events WHERE {{}} IN (SELECT value FROM json_each(?)) AND imported = 0"
     for column, values in (("id", ids), ("key", keys)):
         if values:
             for row in connection.execute(sql.format(column), (msgspec.json.encode(values).decode(),)):
@@ -552,13 +570,32 @@ def _taken(connection: sqlite3.Connection, ids: list[str], keys: list[str]) -> T
     return taken
 
 
-def _note(connection: sqlite3.Connection, append: Append, head: Head) -> None:
-    """Bring the line of a log up to date, and mask what a redaction masks."""
+def _many(connection: sqlite3.Connection, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+    """Run `sql` with as many rows at once as there are.
+
+    One statement, because sqlite3 gives up and takes back Python's lock for each: with many
+    small ones this thread would wait more for the lock than for the disk.
+    """
+    left = list(rows)
+    while left:
+        count = 1 << min(len(left).bit_length() - 1, 8)  # powers of two: few statements to prepare
+        now, left = left[:count], left[count:]
+        marks = f"({', '.join('?' * len(now[0]))})"
+        connection.execute(sql.format(", ".join([marks] * count)), [value for row in now for value in row])
+
+
+def _note(connection: sqlite3.Connection, sealed: Sealed, heads: dict[LogId, Head]) -> None:
+    """Bring the lines of the logs up to date, and mask what redactions mask."""
+    grown = {append.log: heads[append.log] for append in sealed.appends if append.expected}
+    for append in sealed.appends:
+        if append.about is not None or append.masks or not append.expected:
+            _note_one(connection, append, heads[append.log])
+    _many(connection, _UPDATE, [(log, head.seq, head.hash, head.at) for log, head in grown.items()])
+
+
+def _note_one(connection: sqlite3.Connection, append: Append, head: Head) -> None:
     about = append.about
     if append.expected:
-        connection.execute(
-            "UPDATE logs SET seq = ?, hash = ?, at = ? WHERE log = ?", (head.seq, head.hash, head.at, append.log)
-        )
         if about is not None:
             connection.execute(
                 "UPDATE logs SET name = ?, archived = ? WHERE log = ?", (about.name, about.archived, append.log)

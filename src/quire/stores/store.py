@@ -7,7 +7,7 @@ tests/contracts/test_store.py is the protocol in full; every store passes all of
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Collection, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
@@ -156,8 +156,11 @@ class Blobs(Protocol):
 class Store(Protocol):
     """Where logs are kept. One per process and place; safe to use by many tasks of one loop."""
 
-    async def append(self, appends: Sequence[Append]) -> list[Appended]:
-        """Record all of it or nothing, durably. Conflict when a log is not at `expected`."""
+    def append(self, appends: Sequence[Append]) -> Awaitable[list[Appended]]:
+        """Record all of it or nothing, durably. Conflict when a log is not at `expected`.
+
+        What is called first is tried first, whether or not the caller awaits in between.
+        """
         ...
 
     async def read(

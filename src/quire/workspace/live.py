@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from msgspec.structs import replace
@@ -28,7 +29,7 @@ from ..core.rules import Asking, accept
 from ..core.rules.cells import bases, edits_of
 from ..core.rules.directory import accept_in_directory
 from ..core.text import Edit
-from ..stores.store import About, Append, LogKind, Mask, Snapshot, Store, Unsealed
+from ..stores.store import About, Append, Appended, LogKind, Mask, Snapshot, Store, Unsealed
 from .access import Identity
 
 SETTLE_EVERY = 256
@@ -196,6 +197,8 @@ class Live(Generic[V]):
         self._opened = False
         self._settled: V | None = None
         self._settled_seq = 0
+        self._settling: tuple[int, V | None] = (0, None)
+        """The state to settle on once everything up to that number is committed."""
         self._since: list[Entry] = []
         """Committed after the settled state."""
         self._committed = Head()
@@ -239,12 +242,23 @@ class Live(Generic[V]):
         if not self._opened:
             await self._open()
         before = self._committed.seq
+        masked: list[int] = []
         async for page in self._pages(before):
             for entry in page:
                 self._folding.add(entry)
+                if isinstance(entry.event, e.PayloadRedacted) and entry.event.seq <= before:
+                    masked.append(entry.event.seq)
             self._commit(page)
+        if masked:  # what was folded before is no longer what the log says
+            await self._refold_masked(min(masked))
         self._behind = False
         return self._committed.seq > before
+
+    async def _refold_masked(self, seq: int) -> None:
+        """Fold anew from before `seq`, so that what somebody masked is gone from here and from snapshots too."""
+        await self._store.drop_snapshots(self._log, seq)
+        self._forget()
+        await self._catch_up()
 
     async def _open(self) -> None:
         """Start from the last snapshot, if there is one of what is in the log."""
@@ -284,12 +298,13 @@ class Live(Generic[V]):
                     if await self._catch_up() or self._taken_back > taken_back:
                         continue
                     raise
-                sending = self._send(entries, unsealed, masks)
+                sent = self._send(entries, unsealed, masks)
             try:
-                # Shielded: who asked may go away, the books are kept all the same.
-                return await asyncio.shield(sending)
+                # Shielded: who asked may go away, what was sent is recorded all the same.
+                (appended,) = await asyncio.shield(sent)
             except Conflict:
                 continue
+            return [codec.entry(record) for record in appended.records] if appended.repeated else entries
         raise Conflict(f"Log {self._log} is too busy: {ATTEMPTS} attempts lost against others. Try again.")
 
     async def _prepare(
@@ -362,7 +377,10 @@ class Live(Generic[V]):
             found.append(codec.entry(record))
         return found
 
-    def _send(self, entries: list[Entry], unsealed: list[Unsealed], masks: Sequence[Mask]) -> asyncio.Task[list[Entry]]:
+    def _send(
+        self, entries: list[Entry], unsealed: list[Unsealed], masks: Sequence[Mask]
+    ) -> asyncio.Future[list[Appended]]:
+        """Put the entries on their way. The books are kept when they arrive, whoever still waits for that."""
         first = entries[0].seq - 1
         previous = self._pending[-1].hash if self._pending else self._committed.hash
         append = Append(
@@ -376,28 +394,25 @@ class Live(Generic[V]):
         )
         self._pending += entries
         self._sending += 1
-        return asyncio.create_task(self._sent_off(append, entries))
+        if self._ahead.seq - max(self._settled_seq, self._settling[0]) >= SETTLE_EVERY:
+            self._settling = (self._ahead.seq, self._folding.value())
+        sent = asyncio.ensure_future(self._store.append([append]))
+        sent.add_done_callback(partial(self._arrived, entries))
+        return sent
 
-    async def _sent_off(self, append: Append, entries: list[Entry]) -> list[Entry]:
-        """Wait for the store, then keep the books, whoever is still interested."""
-        try:
-            (appended,) = await self._store.append([append])
-            if not appended.repeated and self._pending[: len(entries)] == entries:
-                del self._pending[: len(entries)]
-                self._commit(entries)
-                return entries
+    def _arrived(self, entries: list[Entry], sent: asyncio.Future[list[Appended]]) -> None:
+        self._sending -= 1
+        self._sent.set()
+        if sent.cancelled() or sent.exception() is not None or sent.result()[0].repeated:
             self._take_back()
-            return [codec.entry(record) for record in appended.records]
-        except BaseException:
-            self._take_back()
-            raise
-        finally:
-            self._sending -= 1
-            self._sent.set()
+        else:
+            del self._pending[: len(entries)]
+            self._commit(entries)
 
     def _take_back(self) -> None:
         """Go back to what is committed. All that is pending stands on what failed, and fails too."""
         self._pending = []
+        self._settling = (0, None)
         self._folding = self._refolded(pending=False)
         self._ahead = self._committed
         self._behind = True
@@ -409,10 +424,12 @@ class Live(Generic[V]):
         if not self._pending:
             self._ahead = self._committed
         self._since += entries
-        if len(self._since) >= SETTLE_EVERY:
-            self._settled = (self._refolded(pending=False) if self._pending else self._folding).value()
-            self._settled_seq = last.seq
-            self._since = []
+        if not self._pending and len(self._since) >= SETTLE_EVERY:
+            self._settling = (last.seq, self._folding.value())
+        seq, value = self._settling
+        if self._settled_seq < seq <= last.seq:
+            self._settled, self._settled_seq = value, seq
+            self._since = [entry for entry in self._since if entry.seq > seq]
             self._save_snapshot()
 
     # ---- Snapshots
@@ -439,7 +456,7 @@ class Live(Generic[V]):
             saving.exception()  # looked at, and let go: a snapshot that failed is only a cache that is missing
 
     async def reload(self) -> None:
-        """Forget the state and read it again: payloads were masked."""
+        """Forget the state; it is read again when it is needed."""
         async with self._lock:
             while self._sending:
                 self._sent.clear()

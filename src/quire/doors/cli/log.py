@@ -53,7 +53,7 @@ async def log_verb(
         _print(entry, as_json=False)
 
 
-async def _entries(workspace: LocalWorkspace, log: LogId, since: int, until: int | None):  # noqa: ANN202
+async def _entries(workspace: LocalWorkspace, log: LogId, since: int, until: int | None):
     while page := await workspace.entries(log, since, until):
         for entry in page:
             yield entry

@@ -83,7 +83,7 @@ def _secret() -> str:
     return secret
 
 
-async def _holding(workspace: LocalWorkspace, log: LogId, secret: str):  # noqa: ANN202
+async def _holding(workspace: LocalWorkspace, log: LogId, secret: str):
     since = 0
     while page := await workspace.entries(log, since):
         for entry in page:

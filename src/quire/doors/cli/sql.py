@@ -24,7 +24,7 @@ from .verb import with_workspace
 @with_workspace
 async def sql_verb(
     workspace: LocalWorkspace, query: str, as_csv: bool, limit: int, timeout: float, as_json: bool
-) -> None:  # noqa: ASYNC109 - the query's, not ours
+) -> None:
     """Ask a question over all that was recorded. It cannot change anything.
 
     \b

@@ -1,0 +1,77 @@
+"""Events as text, and what becomes of text that is no event."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quire.core import codec
+from quire.core.errors import BadInput, Unavailable
+from quire.core.events import CellAdded, Draft
+from quire.core.ids import CellId, EventId
+from quire.core.shape import masked
+
+from ..play import logs
+from .test_chain import records
+
+DRAFT = '{"id":"a","event":{"type":"cell_added","cell":"c","after":null%s}}'
+
+
+def test_a_draft_is_read() -> None:
+    read = codec.decode_draft(DRAFT % ',"source":"🦊\\r\\n"')
+    assert read == Draft(id=EventId("a"), event=CellAdded(cell=CellId("c"), after=None, source="🦊\r\n"))
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe\x00",
+        b'"\xc3\x28"',
+        b"[]",
+        b"null",
+        b"[" * 200_000,
+        b'{"id":"a"}',
+        b'{"id":"a","event":{}}',
+        b'{"id":"a","event":{"type":"cell_sung"}}',
+        b'{"id":"a","event":{"type":["cell_added"]}}',
+        b'{"event":{"type":"cell_added","cell":"c","after":null}}',
+        (DRAFT % ',"colour":"red"').encode(),
+        (DRAFT % ',"source":1').encode(),
+        (DRAFT % ',"kind":"opera"').encode(),
+        b'{"id":"a","event":{"type":"cell_added","cell":"c"}}',
+        b'{"id":"a","seq":7,"event":{"type":"cell_added","cell":"c","after":null}}',
+        b'{"id":"a","actor":"human:eve","event":{"type":"cell_added","cell":"c","after":null}}',
+        b'{"id":"a","event":{"type":"source_edited","cell":"c","base":1,"edit":[[0,1]]}}',
+        b'{"id":"a","event":{"type":"source_edited","cell":"c","base":1.5}}',
+        b'{"id":"a","event":{"type":"proposal_made","proposal":"p","why":"","changes":[{"type":"cell_removed","cell":"c","x":1}]}}',
+        b'{"id":"a","event":{"type":"metadata_set","values":{"x":' + b"9" * 100_000_000 + b"}}}",
+    ],
+    ids=lambda sent: repr(sent[:60]),
+)
+def test_what_is_no_draft_is_bad_input_that_says_so(sent: bytes) -> None:
+    with pytest.raises(BadInput) as told:
+        codec.decode_draft(sent)
+    assert len(str(told.value)) < 1000
+
+
+def test_a_stored_event_that_cannot_be_read_points_to_verify() -> None:
+    (record,) = records(1)
+    from msgspec.structs import replace
+
+    for payload in ("{", '{"type":"cell_added"}', "[]", '{"type":7}'):
+        with pytest.raises(Unavailable) as told:
+            codec.entry(replace(record, payload=payload))
+        assert "quire verify" in str(told.value)
+
+
+@given(logs(20), st.sampled_from(["x", "y=", "🦊"]))
+def test_a_mask_keeps_the_length_of_every_text(log: list[codec.Entry], secret: str) -> None:
+    for entry in log:
+        assert not isinstance(entry.event, codec.Unknown)
+        for event in (masked(entry.event), masked(entry.event, secret)):
+            assert type(event) is type(entry.event)
+            before, after = codec.encode(entry.event), codec.encode(event)
+            assert len(before) == len(after) or "\\" in before
