@@ -1,0 +1,136 @@
+"""The file of a SQLite store: its tables, how it is opened, and what its faults mean.
+
+A file that is damaged, somebody else's or newer than this Quire is left untouched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from pathlib import Path
+
+from ..core.errors import QuireError, Refused, Unavailable
+from .ask import index_schema
+
+APPLICATION_ID = 0x51756972  # "Quir"
+SCHEMA = 1
+BUSY_SECONDS = 30.0
+
+_TABLES = """
+CREATE TABLE logs (
+    log TEXT PRIMARY KEY, kind TEXT NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL, at TEXT NOT NULL,
+    name TEXT NOT NULL, archived INTEGER NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL
+) WITHOUT ROWID, STRICT;
+CREATE TABLE events (
+    position INTEGER PRIMARY KEY, log TEXT NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, key TEXT, cause TEXT,
+    at TEXT NOT NULL, actor TEXT NOT NULL, on_behalf_of TEXT, type TEXT NOT NULL, payload TEXT NOT NULL,
+    digest TEXT NOT NULL, hash TEXT NOT NULL, imported INTEGER NOT NULL DEFAULT 0, redacted INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX events_seq ON events (log, seq);
+CREATE UNIQUE INDEX events_id ON events (id) WHERE imported = 0;
+CREATE UNIQUE INDEX events_key ON events (key) WHERE key IS NOT NULL AND imported = 0;
+CREATE TABLE snapshots (
+    log TEXT NOT NULL, version INTEGER NOT NULL, seq INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (log, version, seq)
+) STRICT;
+CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, epoch INTEGER NOT NULL, ends REAL NOT NULL) WITHOUT ROWID, STRICT;
+CREATE TABLE tokens (digest TEXT PRIMARY KEY, token TEXT NOT NULL) WITHOUT ROWID, STRICT;
+CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID, STRICT;
+INSERT INTO counters VALUES ('epoch', 0), ('indexed', 0), ('index', 0);
+"""
+
+
+def prepare(path: Path) -> None:
+    """Make the file, or see that it is one of ours. A file that is not is left untouched."""
+    try:
+        if path.exists() and path.stat().st_size:
+            _check_file(path)
+        connection = connect(path)
+    except (sqlite3.Error, OSError) as error:
+        raise explain(error, path) from error
+    with contextlib.closing(connection):
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version == 0:
+                for statement in (_TABLES + index_schema()).split(";"):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise explain(error, path) from error
+
+
+def _check_file(path: Path) -> None:
+    """Refuse a file that is damaged, somebody else's, or newer than this Quire."""
+    with path.open("rb") as file:
+        header = file.read(100)
+    size = path.stat().st_size
+    page = int.from_bytes(header[16:18], "big")
+    pages = int.from_bytes(header[28:32], "big")
+    wal = path.with_name(path.name + "-wal")
+    if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
+        raise Unavailable(f"{path} is not a database. It was left as it is: move it away, or restore a backup.")
+    if size < pages * (page if page > 1 else 65536) and not (wal.exists() and wal.stat().st_size):
+        raise Unavailable(
+            f"{path} is cut off: {size:,} bytes of {pages * page:,}. It was left as it is: restore a backup."
+        )
+    application, version = int.from_bytes(header[68:72], "big"), int.from_bytes(header[60:64], "big")
+    if application != APPLICATION_ID and (application or version or pages > 1):
+        raise Unavailable(f"{path} is a database of another program. Point --at or QUIRE_URL somewhere else.")
+    if version > SCHEMA:
+        raise Refused(
+            f"{path} was written by a newer Quire (format {version}; this one knows {SCHEMA}). Upgrade Quire to open it."
+        )
+
+
+def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open the file. Statements are transactions of their own until BEGIN."""
+    mode = "ro" if read_only else "rwc"
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=256,
+    )
+    connection.execute("PRAGMA synchronous = FULL")
+    if not read_only:
+        _switch_to_wal(connection)
+        connection.execute("PRAGMA secure_delete = ON")
+    return connection
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    """Several processes may open a new file at once; the switch does not wait for its lock by itself."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+
+
+def explain(error: Exception, path: Path) -> QuireError:
+    """Say what a fault of the database means for whoever waits."""
+    told = str(error)
+    if isinstance(error, QuireError):
+        return error
+    if "full" in told:
+        return Unavailable(f"{path}: the disk is full. Nothing was recorded; make room and try again.")
+    if "locked" in told or "busy" in told:
+        return Unavailable(
+            f"{path} was locked by another process for {BUSY_SECONDS:g} s. Nothing was recorded; try again."
+        )
+    if "malformed" in told or "not a database" in told or "decode" in told:
+        return Unavailable(
+            f"{path} is damaged ({told}). It was left as it is: restore a backup, or see `quire verify`."
+        )
+    if isinstance(error, sqlite3.Error | OSError):
+        return Unavailable(f"{path} cannot be used: {told}. Nothing was recorded.")
+    raise error

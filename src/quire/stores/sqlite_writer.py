@@ -1,0 +1,210 @@
+"""The one thread that writes to a SQLite file.
+
+It takes whatever is waiting, commits it as one transaction, and takes what came meanwhile
+(natural group commit; a timed window would be slower on both counts). An append that
+expects the number of one still waiting before it is checked inside the same transaction,
+so appends to one log can be sent without waiting for each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..core.chain import Head, Record
+from ..core.errors import QuireError, Unavailable
+from ..core.ids import LogId
+from .sealing import Sealed, Taken, seal, wanted
+from .sqlite_file import connect, explain
+from .store import About, Append
+
+COLUMNS = "log, seq, id, key, cause, at, actor, on_behalf_of, type, payload, digest, hash, imported, redacted"
+_INSERT = f"INSERT INTO events ({COLUMNS}) VALUES {{}}"
+_UPDATE = """WITH new (log, seq, hash, at) AS (VALUES {})
+    UPDATE logs SET seq = new.seq, hash = new.hash, at = new.at FROM new WHERE logs.log = new.log"""
+LINE = "log, kind, seq, hash, at, name, archived, created_at, created_by"
+
+
+class Request(msgspec.Struct):
+    """Something for the writing thread to do, and who waits for it."""
+
+    future: asyncio.Future[Any]
+    appends: Sequence[Append] | None = None
+    work: Callable[[sqlite3.Connection], Any] | None = None
+
+
+class SqliteWriter:
+    """Writes for one event loop, until it is closed. `wake` is called there with the logs that grew."""
+
+    def __init__(self, path: Path, loop: asyncio.AbstractEventLoop, wake: Callable[[set[LogId]], None]) -> None:
+        self._path = path
+        self._loop = loop
+        self._wake = wake
+        self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._heads: dict[LogId, Head] = {}
+        self._data_version: int | None = None
+        self._closed = False
+        self._thread = threading.Thread(target=self._write_all, name="quire-write", daemon=True)
+        self._thread.start()
+
+    def ask(self, request: Request) -> asyncio.Future[Any]:
+        """Do this after what was asked for before."""
+        if self._closed:
+            request.future.set_exception(Unavailable(f"{self._path}: this store was closed."))
+        else:
+            self._requests.put(request)
+        return request.future
+
+    def close(self) -> None:
+        """Take no more; what is waiting is still done."""
+        self._closed = True
+        self._requests.put(None)
+
+    def join(self) -> None:
+        """Wait until the last of it is done."""
+        self._thread.join()
+
+    def _write_all(self) -> None:
+        connection = connect(self._path)
+        while (batch := self._next_batch()) is not None:
+            try:
+                answers, logs = self._commit(connection, batch)
+            except Exception as error:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                self._heads.clear()
+                answers, logs = [explain(error, self._path)] * len(batch), set[LogId]()
+            with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits any more
+                self._loop.call_soon_threadsafe(self._answer, batch, answers, logs)
+        connection.close()
+
+    def _next_batch(self) -> list[Request] | None:
+        """Wait for a request, then take all that are waiting. None: no more will come."""
+        first = self._requests.get()
+        if first is None:
+            return None
+        batch = [first]
+        with contextlib.suppress(queue.Empty):
+            while (request := self._requests.get_nowait()) is not None:
+                batch.append(request)
+            self._requests.put(None)  # seen too early: finish this batch first
+        return batch
+
+    def _commit(self, connection: sqlite3.Connection, batch: list[Request]) -> tuple[list[Any], set[LogId]]:
+        connection.execute("BEGIN IMMEDIATE")
+        self._forget_stale_heads(connection)
+        appending = [request.appends for request in batch if request.appends is not None]
+        sealed = self._record(connection, appending) if appending else Sealed()
+        waiting = iter(sealed.answers)
+        answers = [request.work(connection) if request.work is not None else next(waiting) for request in batch]
+        connection.execute("COMMIT")
+        if any(append.masks for append in sealed.appends):
+            # What was masked must not survive in the write-ahead log.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return answers, {append.log for append in sealed.appends}
+
+    def _forget_stale_heads(self, connection: sqlite3.Connection) -> None:
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        if version != self._data_version:  # another process wrote
+            self._heads.clear()
+            self._data_version = version
+
+    def _record(self, connection: sqlite3.Connection, batch: list[Sequence[Append]]) -> Sealed:
+        logs, ids, keys = wanted(batch)
+        for log in logs:
+            if log not in self._heads:
+                row = connection.execute("SELECT seq, hash, at FROM logs WHERE log = ?", (log,)).fetchone()
+                self._heads[log] = Head(*row) if row else Head()
+        # Ids and keys are almost always new: let the unique indexes tell, and look only when they do.
+        connection.execute("SAVEPOINT batch")
+        try:
+            sealed, heads = self._insert(connection, batch, logs, Taken())
+            settled = not any(isinstance(answer, QuireError) for answer in sealed.answers)
+        except sqlite3.IntegrityError:
+            sealed, heads, settled = Sealed(), {}, False
+        if not settled:
+            connection.execute("ROLLBACK TO batch")
+            sealed, heads = self._insert(connection, batch, logs, taken_before(connection, ids, keys))
+        note(connection, sealed, heads)
+        self._heads |= heads
+        return sealed
+
+    def _insert(
+        self, connection: sqlite3.Connection, batch: list[Sequence[Append]], logs: list[LogId], taken: Taken
+    ) -> tuple[Sealed, dict[LogId, Head]]:
+        heads = {log: self._heads[log] for log in logs}
+        sealed = seal(batch, heads, taken)
+        many(connection, _INSERT, map(msgspec.structs.astuple, sealed.records))
+        return sealed, heads
+
+    def _answer(self, batch: list[Request], answers: list[Any], logs: set[LogId]) -> None:
+        for request, answer in zip(batch, answers, strict=True):
+            if request.future.done():
+                continue  # whoever waited was cancelled; what was written stays written
+            if isinstance(answer, QuireError):
+                request.future.set_exception(answer)
+            else:
+                request.future.set_result(answer)
+        if logs:
+            self._wake(logs)
+
+
+def record_from(row: Sequence[Any]) -> Record:
+    """A row with COLUMNS, as a record."""
+    *fields, imported, redacted = row
+    return Record(*fields, bool(imported), bool(redacted))  # pyright: ignore[reportCallIssue] - the columns are Record's
+
+
+def taken_before(connection: sqlite3.Connection, ids: list[str], keys: list[str]) -> Taken:
+    """What was recorded under one of these ids or keys."""
+    taken = Taken()
+    sql = f"SELECT {COLUMNS} FROM events WHERE {{}} IN (SELECT value FROM json_each(?)) AND imported = 0"
+    for column, values in (("id", ids), ("key", keys)):
+        if values:
+            for row in connection.execute(sql.format(column), (msgspec.json.encode(values).decode(),)):
+                taken.add(record_from(row))
+    return taken
+
+
+def many(connection: sqlite3.Connection, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+    """Run `sql` with as many rows at once as there are.
+
+    One statement, because sqlite3 gives up and takes back Python's lock for each: with many
+    small ones this thread would wait more for the lock than for the disk.
+    """
+    left = list(rows)
+    while left:
+        count = 1 << min(len(left).bit_length() - 1, 8)  # powers of two: few statements to prepare
+        now, left = left[:count], left[count:]
+        marks = f"({', '.join('?' * len(now[0]))})"
+        connection.execute(sql.format(", ".join([marks] * count)), [value for row in now for value in row])
+
+
+def note(connection: sqlite3.Connection, sealed: Sealed, heads: dict[LogId, Head]) -> None:
+    """Bring the lines of the logs up to date, and mask what redactions mask."""
+    grown = {append.log: heads[append.log] for append in sealed.appends if append.expected}
+    many(connection, _UPDATE, [(log, head.seq, head.hash, head.at) for log, head in grown.items()])
+    for append in sealed.appends:
+        if not append.expected:
+            _begin(connection, append, heads[append.log])
+        elif append.about is not None:
+            line = (append.about.name, append.about.archived, append.log)
+            connection.execute("UPDATE logs SET name = ?, archived = ? WHERE log = ?", line)
+        masks = [(mask.payload, append.log, mask.seq) for mask in append.masks]
+        connection.executemany("UPDATE events SET payload = ?, redacted = 1 WHERE log = ? AND seq = ?", masks)
+
+
+def _begin(connection: sqlite3.Connection, append: Append, head: Head) -> None:
+    about = append.about or About(name="")
+    first = "SELECT at, actor FROM events WHERE log = ? AND seq = 1"
+    at, actor = connection.execute(first, (append.log,)).fetchone()
+    line = (append.log, append.kind, head.seq, head.hash, head.at, about.name, about.archived, at, actor)
+    connection.execute(f"INSERT INTO logs ({LINE}) VALUES ({', '.join('?' * 9)})", line)
