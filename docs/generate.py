@@ -1,0 +1,471 @@
+"""Write docs/reference from the code: `make docs`.
+
+One function per page. tests/test_docs.py fails when a page is not what this would write, so
+there is nothing to edit in docs/reference: edit the docstrings, or the words in here.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType, UnionType
+from typing import Annotated, Any, Literal, NewType, Union, cast, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from quire.core import directory, events, notebook, shape, text
+from quire.core.errors import QuireError, answer
+from quire.core.events import CellChange, Draft, Entry, Event
+from quire.stores.ask import VIEWS, ask_rows
+from quire.stores.index import TABLES, IndexRows
+
+REFERENCE = Path(__file__).parent / "reference"
+NOTE = "<!-- Written by docs/generate.py (`make docs`). Do not edit. -->"
+
+
+def pages() -> dict[str, str]:
+    """Every page of docs/reference, by its name. A new page is a line here."""
+    written = {
+        "events.md": events_page(),
+        "notebook.md": notebook_page(),
+        "errors.md": errors_page(),
+        "sql.md": sql_page(),
+    }
+    if find_spec("quire.doors.cli.main") is not None:
+        written["cli.md"] = cli_page()
+    return written
+
+
+def _page(title: str, *parts: str) -> str:
+    return "\n\n".join([f"# {title}", NOTE, *(part.strip() for part in parts)]) + "\n"
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [_row(head := tuple(head)), _row("---" for _ in head), *(_row(row) for row in rows)]
+    return "\n".join(lines).replace("| --- ", "|---").replace("|--- |", "|---|")
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _doc(kind: type) -> str:
+    """The docstring, with the word that JSON has for nothing."""
+    return re.sub(r"\bNone\b", "null", inspect.cleandoc(kind.__doc__ or ""))
+
+
+# ---- events.md
+
+EVENTS = """
+What can happen, and how it is written. An event is a JSON object with its tag under `type`; a field that has its default
+is left out. [docs/spec.md](../spec.md) says what the events mean together, [spec/cases](../../spec/README.md) show it.
+
+- **required**: there is no default. A sender that leaves it out is told so.
+- **filled**: the workspace fills it. A sender that does is refused.
+- **content**: what somebody wrote or a kernel printed. It is what a redaction masks.
+
+Ids are text; those of cells are 1 to 64 letters, digits, `_` and `-`, the others 1 to 64 letters, digits and `_ . : @ / -`.
+Times are UTC with microseconds, as `2026-03-02T09:00:00.000000Z`. Positions and offsets count Unicode code points.
+"""
+
+
+def events_page() -> str:
+    """Every event with its fields, in the order and under the headings of events.py."""
+    parts = [EVENTS, _contents()]
+    for group, kinds in _groups().items():
+        parts.append(f"## {group}")
+        parts += [_struct(kind, _event_fields(kind)) for kind in kinds if issubclass(kind, Event)]
+    parts += ["## Parts", "Values that stand inside events."]
+    parts += [_struct(kind, _event_fields(kind)) for kind in _parts()]
+    parts += ["## Around an event"]
+    parts += [_struct(kind, _event_fields(kind)) for kind in (Draft, Entry)]
+    return _page("Events", *parts)
+
+
+def _contents() -> str:
+    lines = (
+        f"- {group}: " + ", ".join(f"[{_title(kind)}](#{_title(kind)})" for kind in kinds if issubclass(kind, Event))
+        for group, kinds in _groups().items()
+    )
+    return "\n".join(lines)
+
+
+def _groups() -> dict[str, list[type[msgspec.Struct]]]:
+    """The structs of events.py under its `# ---- ` headings."""
+    found: dict[str, list[type[msgspec.Struct]]] = {}
+    group = ""
+    for line in inspect.getsource(events).splitlines():
+        if heading := re.fullmatch(r"# ---- ([^.]+)\.?.*", line):
+            group = heading[1]
+        elif (named := re.match(r"class (\w+)\(", line)) and group:
+            kind = getattr(events, named[1])
+            if kind not in (events.Unknown, Draft, Entry):
+                found.setdefault(group, []).append(kind)
+    return found
+
+
+def _parts() -> list[type[msgspec.Struct]]:
+    inside = [kind for kinds in _groups().values() for kind in kinds if not issubclass(kind, Event)]
+    return [events.BlobRef, events.Fault, *inside, text.Splice]
+
+
+def _title(kind: type[msgspec.Struct]) -> str:
+    tag = kind.__struct_config__.tag
+    return cast("str", tag) if issubclass(kind, Event) else re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
+
+
+def _event_fields(kind: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:
+    """Each field with its marks."""
+    hints = get_type_hints(kind, include_extras=True)
+    filled = shape.filled_fields(kind) if issubclass(kind, Event) else []
+    for name in kind.__struct_fields__:
+        marks = (("filled", name in filled), ("content", _is_content(hints[name])))
+        yield name, ", ".join(mark for mark, is_so in marks if is_so)
+
+
+# ---- Structs, on any page
+
+
+def _struct(kind: type[msgspec.Struct], notes: Iterable[tuple[str, str]]) -> str:
+    """A section: what a struct is for, and its fields with what there is to say about each."""
+    parts = [f"### {_title(kind)}", _doc(kind)]
+    config = kind.__struct_config__
+    if config.array_like:
+        parts.append(f"Written as an array: `[{', '.join(kind.__struct_fields__)}]`.")
+    elif config.tag and not issubclass(kind, Event):
+        parts.append(f"Has `{config.tag_field}`: `{json.dumps(config.tag)}`.")
+    hints = get_type_hints(kind, include_extras=True)
+    fields = {field.name: field for field in msgspec.structs.fields(kind)}
+    rows = [(f"`{name}`", _told(hints[name]), _default(fields[name]), note) for name, note in notes]
+    parts.append(_table(("field", "type", "default", ""), rows))
+    return "\n\n".join(parts)
+
+
+def _default(field: msgspec.structs.FieldInfo) -> str:
+    if field.required:
+        return "required"
+    value = (
+        field.default if field.default is not msgspec.NODEFAULT else cast("Callable[[], Any]", field.default_factory)()
+    )
+    return f"`{json.dumps(value)}`"
+
+
+def _is_content(hint: Any) -> bool:
+    """Whether a redaction masks it, as a whole or in its items. A part has a table of its own."""
+    return _is_marked(hint) or any(_is_content(each) for each in get_args(hint))
+
+
+def _is_marked(hint: Any) -> bool:
+    notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return any("content" in (cast("Any", note).extra or {}) for note in notes if isinstance(note, msgspec.Meta))
+
+
+_WORDS: dict[Any, str] = {
+    str: "text",
+    int: "integer",
+    float: "number",
+    bool: "true or false",
+    type(None): "null",
+    Any: "any JSON",
+}
+
+
+def _told(hint: Any) -> str:
+    """A type in words."""
+    if hint in _WORDS:
+        return _WORDS[hint]
+    origin, inside = get_origin(hint), get_args(hint)
+    if isinstance(hint, NewType):
+        return re.sub(r"(?<!^)(?=[A-Z])", " ", hint.__name__).lower()
+    if origin is Annotated:
+        return _told(inside[0])
+    if origin is Literal:
+        return " or ".join(f"`{json.dumps(each)}`" for each in inside)
+    if origin in (Union, UnionType):
+        return _told_union(inside)
+    if origin in (tuple, list):
+        return f"list of {_told(inside[0])}"
+    if origin is dict:
+        return "object" if inside[1] is Any else f"object of {_told(inside[1])}"
+    page = "notebook.md" if hint.__module__ in (notebook.__name__, directory.__name__) else "events.md"
+    return f"[{_title(hint)}]({page}#{_title(hint)})"
+
+
+def _told_union(members: tuple[Any, ...]) -> str:
+    changes = get_args(CellChange)
+    if set(changes) <= set(members):
+        members = tuple(each for each in members if each not in changes)
+        return " or ".join(["[cell change](events.md#cells)", *map(_told, members)]) if len(members) < 5 else "event"
+    return " or ".join(_told(each) for each in members)
+
+
+# ---- notebook.md
+
+NOTEBOOK = """
+What a log folds to, as JSON. A field that has its default is left out. [docs/spec.md](../spec.md) says how events change
+it, [spec/cases](../../spec/README.md) are logs with the notebooks they come to.
+"""
+
+DIRECTORY = """
+What the workspace log folds to. Here every field is written.
+"""
+
+
+def notebook_page() -> str:
+    """The values that logs fold to."""
+    folded = [notebook.Notebook, *(kind for kind in _structs(notebook) if kind is not notebook.Notebook)]
+    parts = [_struct(kind, _noted(kind)) for kind in folded]
+    parts += ["## The directory", DIRECTORY]
+    parts += [_struct(kind, _noted(kind)) for kind in reversed(_structs(directory))]
+    return _page("The notebook", NOTEBOOK, "## Notebooks and runs", *parts)
+
+
+def _structs(module: ModuleType) -> list[type[msgspec.Struct]]:
+    return [
+        each
+        for each in vars(module).values()
+        if isinstance(each, type) and issubclass(each, msgspec.Struct) and each.__module__ == module.__name__
+    ]
+
+
+def _noted(kind: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:
+    """Each field with the text under it in the source, which Python does not keep."""
+    (parsed,) = ast.parse(inspect.getsource(kind)).body
+    body = cast("ast.ClassDef", parsed).body
+    notes: dict[str, str] = {}
+    for field, after in zip(body, [*body[1:], None], strict=True):
+        match field, after:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(said))):
+                notes[name] = re.sub(r"\s+", " ", said)
+            case _:
+                pass
+    for name in kind.__struct_fields__:
+        yield name, notes.get(name, "")
+
+
+# ---- errors.md
+
+ERRORS = """
+Everything that can go wrong is one of six errors. A message names the thing, the fault and the next step; `details` has
+facts for programs (the current text, the nearest ids …) and is empty for most.
+"""
+
+EXIT_STATUS = """
+Beside these the command line ends with 0 when all is fine, with 1 also when a check, a comparison or `quire verify` found
+something, with 2 for wrong usage, and with 130 when it was interrupted or a run was cancelled. A message goes to stderr
+as one line, `quire: …`; with `--json`, stdout has `{"error": {"kind", "message", …details}}`.
+"""
+
+
+def errors_page() -> str:
+    """The six errors, and what each door says for them."""
+    kinds = QuireError.__subclasses__()
+    rows = [(f"`{kind.__name__}`", _doc(kind), *map(str, answer(kind("")))) for kind in kinds]
+    head = ("error", "meaning", "HTTP", "WebSocket", "MCP", "exit status")
+    return _page("Errors", ERRORS, _table(head, rows), EXIT_STATUS)
+
+
+# ---- sql.md
+
+SQL = """
+`quire sql` (in Python, `workspace.query`) answers one SELECT over the views below, from every log of the workspace.
+
+It only reads. On SQLite the connection is opened read-only, and an authorizer lets through nothing but SELECTs over these
+views: no writes, no ATTACH, no PRAGMA, no other table. On PostgreSQL the query runs as a role that may read these views
+and nothing else, in a read-only transaction. A query that takes longer than its time limit is stopped; rows past the limit
+are cut off, and the answer says so.
+
+`events` and `notebooks` are the logs themselves. The others are an index: made from the logs by the same reducer that
+makes notebooks, brought up to date before each answer, and thrown away when it changes. What they hold is no secret from
+whoever may query: a token for some notebooks only may not.
+
+Booleans are 0 and 1 in SQLite. Columns that hold JSON are text: `json_extract(parameters, '$.top')` in SQLite,
+`parameters::json ->> 'top'` in PostgreSQL. Times are text that sorts.
+"""
+
+ABOUT_VIEWS = {
+    "events": "Every event of every log, as it was recorded.",
+    "notebooks": "The notebooks; runs are in `runs`.",
+    "cells": "The cells that are there now, in notebooks and runs.",
+    "executions": "Every execution, also those that are no longer the last of their cell.",
+    "outputs": "What executions showed.",
+    "runs": "The runs.",
+    "results": "The named results; of one name, the last in its log.",
+    "actors": "Who did anything.",
+}
+
+# What a column means where its name does not say it; (view, column) before column.
+MEANINGS: dict[str | tuple[str, str], str] = {
+    "log": "id of the notebook's or run's log",
+    ("events", "log"): "id of the log; `workspace` for what is true across notebooks",
+    ("notebooks", "log"): "id of the notebook",
+    "seq": "number in the log, from 1, without gaps",
+    "id": "id that the sender chose",
+    "key": "idempotency key, if the sender chose one",
+    "cause": "id of the event that led to this one",
+    "at": "when it was recorded",
+    "actor": "who did it; `imported:…` when it was stamped elsewhere",
+    ("executions", "actor"): "who asked for it; in a run, the runtime",
+    ("runs", "actor"): "who asked for it",
+    ("actors", "actor"): "`kind:name`; `imported:…` when known only from elsewhere",
+    "on_behalf_of": "for whom an agent or a schedule acted",
+    "type": "tag of the event, see [events](events.md)",
+    "payload": "JSON of the event, as stored",
+    "imported": "whether it was stamped elsewhere",
+    "redacted": "whether its payload was masked",
+    "hash": "its link in the chain",
+    "name": "name",
+    ("outputs", "name"): "`stdout` or `stderr`; the first media type; the error's name",
+    ("actors", "name"): "as introduced by `actor_known`",
+    "archived": "whether it was put away",
+    "events": "how many events",
+    "created_at": "when it began",
+    "created_by": "who began it",
+    "updated_at": "when something last happened to it",
+    "cell": "id of the cell",
+    "place": "from the top, counted from 1",
+    "kind": "kind of cell",
+    ("outputs", "kind"): "`stream`, `display` or `error`",
+    ("results", "kind"): "type, as the cell named it",
+    ("actors", "kind"): "human, agent, runtime, schedule or system; `imported`",
+    "tags": "JSON list",
+    "source": "text of the cell",
+    "source_hash": "SHA-256 of the source",
+    ("executions", "source_hash"): "SHA-256 of the source that ran",
+    "state": "state of the cell",
+    ("executions", "state"): "`queued`, `claimed`, `running`, or how it ended",
+    "stale": "whether it shows what its notebook no longer stands for",
+    "added_by": "who added it",
+    "edited_by": "who last changed its text",
+    "metadata": "JSON object",
+    "execution": "id of the execution",
+    "runtime": "runtime that claimed it",
+    "count": "Jupyter's execution count",
+    "requested_at": "when it was asked for",
+    "started_at": "when the kernel began",
+    "finished_at": "when it ended",
+    "seconds": "from start to end",
+    "ename": "name of the error",
+    "evalue": "message of the error",
+    "number": "counts the outputs of an execution, from 0",
+    "text": "what was printed (head and tail, where it was cut), the text form, or the error's message",
+    "data": "JSON: of a display its media types, of an error its traceback",
+    "blobs": "JSON object: media type to hash",
+    "run": "id of the run's log",
+    "status": "`queued`, `claimed`, `running`, or how it ended",
+    "path": "file that was run",
+    "notebook": "id of the notebook that was run",
+    "parameters": "JSON object, tagged values",
+    "environment": "JSON object: what was asked for, then what was found",
+    "failed_cell": "id of the cell that was running when it did not succeed",
+    "value": "JSON, a tagged value",
+    "blob": "hash of the blob, for large values",
+    "first_at": "when first seen",
+    "last_at": "when last seen",
+}
+
+# Of the views that are not tables of the index.
+OTHER_TYPES = {
+    "seq": "integer",
+    "events": "integer",
+    "archived": "boolean",
+    "imported": "boolean",
+    "redacted": "boolean",
+}
+
+EXAMPLES = {
+    "What did each actor do?": """SELECT actor, type, count(*) AS events
+FROM events GROUP BY actor, type ORDER BY events DESC""",
+    "Who changed the text of a cell, and when?": """SELECT at, actor, on_behalf_of, json_extract(payload, '$.edit') AS edit
+FROM events WHERE type = 'source_edited' AND json_extract(payload, '$.cell') = 'k3f9q2ab' ORDER BY seq""",
+    "Which cells fail most often?": """SELECT log, cell, ename, count(*) AS times
+FROM executions WHERE state = 'error' GROUP BY log, cell, ename ORDER BY times DESC LIMIT 20""",
+    "Which cells show something stale?": """SELECT n.name, c.place, c.cell, c.source
+FROM cells c JOIN notebooks n ON n.log = c.log WHERE c.stale ORDER BY n.name, c.place""",
+    "How did a result change from run to run?": """SELECT r.started_at, json_extract(r.parameters, '$.top') AS top, s.value
+FROM runs r JOIN results s ON s.log = r.run
+WHERE r.name = 'sales' AND s.name = 'health_score' AND r.status = 'success' ORDER BY r.started_at""",
+    "What was accepted that an agent had proposed?": """SELECT m.actor AS proposed_by, a.actor AS accepted_by, a.at
+FROM events a JOIN events m ON m.log = a.log AND m.type = 'proposal_made'
+    AND json_extract(m.payload, '$.proposal') = json_extract(a.payload, '$.proposal')
+WHERE a.type = 'proposal_accepted' AND m.actor LIKE 'agent:%' ORDER BY a.at""",
+}
+
+
+def sql_page() -> str:
+    """The views that a query sees, with their columns, and some questions to start from."""
+    parts = [SQL]
+    for view in VIEWS:
+        rows = [(f"`{column}`", kind, _meaning(view, column)) for column, kind in columns(view).items()]
+        parts += [f"## {view}", ABOUT_VIEWS[view], _table(("column", "type", "meaning"), rows)]
+    parts += ["## Questions", "Written for SQLite; only the way into JSON differs on PostgreSQL."]
+    parts += [f"**{question}**\n\n```sql\n{query}\n```" for question, query in EXAMPLES.items()]
+    return _page("SQL", *parts)
+
+
+def columns(view: str) -> dict[str, str]:
+    """The columns of a view, as a database tells them, with their types."""
+    told = ask_rows(IndexRows(), [], [], f"SELECT * FROM {view}", limit=1, seconds=10).columns  # noqa: S608 - our own names
+    return {name: TABLES.get(view, {}).get(name) or OTHER_TYPES.get(name, "text") for name in told}
+
+
+def _meaning(view: str, column: str) -> str:
+    return MEANINGS[view, column] if (view, column) in MEANINGS else MEANINGS[column]
+
+
+# ---- cli.md
+
+CLI = """
+What `quire --help` and `quire VERB --help` print. Every verb takes `--json` where it has something to tell, and `--at` to
+name another workspace. Exit statuses are explained in [errors](errors.md).
+"""
+
+WIDTH = 100
+
+
+def cli_page() -> str:
+    """The help of every verb, as click prints it."""
+    import click
+
+    from quire.doors.cli.main import cli
+
+    top = click.Context(cli, info_name="quire", terminal_width=WIDTH, **cli.context_settings)
+    parts = [CLI, _help(top)]
+    for name, context in _verbs(top):
+        parts += [f"## {name}", _help(context)]
+    return _page("Command line", *parts)
+
+
+def _verbs(parent: Any) -> Iterator[tuple[str, Any]]:
+    """Each verb with a context of its own; the verbs of a group after the group."""
+    import click
+
+    group = cast("click.Group", parent.command)
+    for name in group.list_commands(parent):
+        command = group.get_command(parent, name)
+        if command is None or command.hidden:
+            continue
+        context = click.Context(
+            command, info_name=name, parent=parent, terminal_width=WIDTH, **command.context_settings
+        )
+        yield context.command_path, context
+        if isinstance(command, click.Group):
+            yield from _verbs(context)
+
+
+def _help(context: Any) -> str:
+    import click
+
+    return f"```text\n{click.unstyle(context.command.get_help(context)).rstrip()}\n```"
+
+
+if __name__ == "__main__":
+    REFERENCE.mkdir(exist_ok=True)
+    for page, written in pages().items():
+        (REFERENCE / page).write_text(written)
+        print(f"docs/reference/{page}")

@@ -1,0 +1,173 @@
+"""The docs say what the code says: pages written from it are up to date, and every link leads somewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+import pytest
+
+from quire.core import codec
+from quire.core.errors import QuireError, answer
+from quire.doors.cli.main import cli
+from quire.stores.ask import VIEWS, ask_rows
+from quire.stores.index import TABLES, IndexRows
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+REFERENCE = DOCS / "reference"
+MARKDOWN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "spec" / "README.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def load_generator() -> ModuleType:
+    """docs/generate.py, which is in no package."""
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+GENERATE: Any = load_generator()
+
+
+# ---- Pages written from the code
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    """`make docs` writes it."""
+    pages: dict[str, str] = GENERATE.pages()
+    old = [name for name, text in pages.items() if not same(REFERENCE / name, text)]
+    assert old == [], f"docs/reference/{old[0]} is not up to date: run `make docs` and commit what it writes"
+    assert {path.name for path in REFERENCE.iterdir()} == set(pages), "a page that nothing writes any more"
+
+
+def same(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text() == text
+
+
+def test_the_reference_reads_the_same_whatever_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = GENERATE.pages()
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert GENERATE.pages() == before
+
+
+@pytest.mark.parametrize("tag", codec.event_types())
+def test_every_event_is_in_the_reference_with_its_fields(tag: str) -> None:
+    section = section_of("events.md", tag)
+    for field in codec.event_types()[tag].__struct_fields__:
+        assert f"`{field}`" in section
+
+
+@pytest.mark.parametrize("kind", QuireError.__subclasses__())
+def test_every_error_is_in_the_reference_with_its_answers(kind: type[QuireError]) -> None:
+    (row,) = [line for line in (REFERENCE / "errors.md").read_text().splitlines() if f"`{kind.__name__}`" in line]
+    for each in answer(kind("")):
+        assert f" {each} " in row
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_in_the_reference_with_its_columns(view: str) -> None:
+    section = section_of("sql.md", view, "## ")
+    told = ask_rows(IndexRows(), [], [], f"SELECT * FROM {view}", limit=1, seconds=10).columns
+    assert set(TABLES.get(view, told)) == set(told)
+    for column in told:
+        assert f"| `{column}` |" in section
+
+
+@pytest.mark.parametrize("question", GENERATE.EXAMPLES)
+def test_every_example_query_can_be_asked(question: str) -> None:
+    ask_rows(IndexRows(), [], [], GENERATE.EXAMPLES[question], limit=1, seconds=10)
+
+
+def options() -> Iterator[tuple[str, str]]:
+    """Each verb with each of its options and arguments, as they are typed."""
+    waiting: list[tuple[str, click.Command]] = [("quire", cli)]
+    while waiting:
+        path, command = waiting.pop()
+        context = click.Context(command, info_name=path)
+        for parameter in command.params:
+            for name in parameter.opts if isinstance(parameter, click.Option) else [parameter.make_metavar(context)]:
+                yield path, name
+        if isinstance(command, click.Group):
+            for name in command.list_commands(context):
+                found = command.get_command(context, name)
+                assert found is not None
+                waiting.append((f"{path} {name}", found))
+
+
+@pytest.mark.parametrize(("verb", "option"), list(options()))
+def test_every_option_of_the_command_line_is_in_the_reference(verb: str, option: str) -> None:
+    page = (REFERENCE / "cli.md").read_text()
+    section = page if verb == "quire" else section_of("cli.md", verb, "## ")
+    assert option in section
+
+
+def section_of(page: str, title: str, level: str = "### ") -> str:
+    """What stands under a heading, up to the next of its level."""
+    _, found, rest = f"\n{(REFERENCE / page).read_text()}".partition(f"\n{level}{title}\n")
+    assert found, f"docs/reference/{page} has no section {title!r}: run `make docs`"
+    return rest.partition(f"\n{level}")[0]
+
+
+# ---- The specification
+
+
+def test_the_specification_has_the_sixteen_rules() -> None:
+    found = re.findall(r"^### N(\d+) ", (DOCS / "spec.md").read_text(), re.MULTILINE)
+    assert [int(number) for number in found] == list(range(1, 17))
+
+
+def test_the_worked_example_of_the_chain_is_real() -> None:
+    """Rule 4: chain-two-records has the same records, and another test computes them."""
+    spec = (DOCS / "spec.md").read_text()
+    case = json.loads((ROOT / "spec" / "cases" / "chain-two-records.json").read_text())
+    for record in case["records"]:
+        names = ("log", "seq", "id", "key", "cause", "at", "actor", "on_behalf_of", "type")
+        envelope = json.dumps([record[name] for name in names], separators=(",", ":"), ensure_ascii=False)
+        for line in (
+            f"payload   {record['payload']}",
+            f"digest    {record['digest']}",
+            f"envelope  {envelope}",
+            f"hash      {record['hash']}",
+        ):
+            assert f"\n{line}\n" in spec
+
+
+# ---- Links
+
+
+def links() -> Iterator[tuple[Path, str]]:
+    """Every relative link, with the page that it stands on."""
+    for page in MARKDOWN:
+        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", text)):
+            if not re.match(r"[a-z]+:", target):
+                yield page, target
+
+
+@pytest.mark.parametrize(
+    ("page", "target"), sorted(set(links())), ids=lambda part: str(part.name if isinstance(part, Path) else part)
+)
+def test_every_relative_link_leads_somewhere(page: Path, target: str) -> None:
+    name, _, anchor = target.partition("#")
+    file = page.parent / name if name else page
+    assert file.exists(), f"{page.relative_to(ROOT)} links to {target}, which is not there"
+    if anchor:
+        assert anchor in set(anchors(file)), f"{page.relative_to(ROOT)} links to {target}; no such heading"
+
+
+def anchors(page: Path) -> Iterator[str]:
+    """What a forge makes of the headings: lower case, no punctuation, hyphens for spaces."""
+    for heading in re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE):
+        yield re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
