@@ -206,7 +206,7 @@ class Player:
 def attempt(log: list[Entry], folding: Fold, actor: ActorId, event: NotebookEvent) -> Entry | None:
     """Put an event through the rules; append it when they accept it."""
     now = folding.now
-    asking = Asking(actor=actor, at=at(now.seq + 1), epoch=now.seq + 1)
+    asking = Asking(actor=actor, at=at(now.seq + 1), seq=now.seq, epoch=now.seq + 1)
     try:
         for cell, base in bases(event, now):
             if 0 < base < now.seq:

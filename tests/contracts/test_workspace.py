@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from quire.core import events as e
+from quire.core.chain import GENESIS, Record, link
 from quire.core.errors import BadInput, Conflict, NotFound, QuireError, Refused
 from quire.core.events import Draft, Entry, KnownEvent
 from quire.core.ids import (
@@ -20,6 +21,7 @@ from quire.core.ids import (
     ActorId,
     CellId,
     CommentId,
+    ConflictId,
     EventId,
     ExecutionId,
     LogId,
@@ -249,6 +251,13 @@ async def test_a_sender_that_fills_a_field_of_the_workspace_is_refused(
         (e.PayloadRedacted(seq=1, why=" "), BadInput),
         (e.CommentEdited(comment=CommentId("none"), text="x"), NotFound),
         (e.MetadataSet(values={"big": "x" * 17_000_000}), BadInput),
+        (e.ConflictResolved(conflict=ConflictId("none")), NotFound),
+        (e.FileBound(path="a\n.py"), BadInput),
+        (e.SourceEdited(cell=A, base_hash=source_hash("x = 1"), text="y", edit=(Splice(9, -4, "?"),)), BadInput),
+        (
+            e.ProposalMade(proposal=ProposalId("p"), why="", changes=(e.CellRemoved(cell=A),), expires_at="31.12.2025"),
+            BadInput,
+        ),
         (e.MetadataSet(values={"half": "\ud800"}), BadInput),
     ],
 )
@@ -277,6 +286,47 @@ async def test_two_drafts_with_one_id_are_bad_input(workspace: LocalWorkspace) -
     same = Draft(id=EventId("same"), event=e.NotebookRenamed(name="x"))
     with pytest.raises(BadInput):
         await workspace.submit(LOG, [same, same])
+
+
+async def test_an_id_or_key_of_somebody_else_is_taken_not_answered(workspace: LocalWorkspace) -> None:
+    """Idempotency answers the one who sent the first; to others it would give away, or swallow, an event."""
+    await workspace.submit(LOG, [Draft(id=EventId("mine"), key="nightly", event=e.NotebookRenamed(name="secret"))])
+    for taken in (
+        Draft(id=EventId("mine"), event=e.NotebookRenamed(name="x")),
+        Draft(id=EventId("b"), key="nightly", event=e.NotebookRenamed(name="x")),
+    ):
+        with pytest.raises(Refused) as refused:
+            await workspace.acting_as(BOB).submit(LOG, [taken])
+        assert "secret" not in str(refused.value)
+    limited = Identity(actor=ADA.actor, scopes=ADA.scopes, notebooks=frozenset([LogId("n2")]))
+    with pytest.raises(Refused):
+        await workspace.acting_as(limited).submit(
+            LogId("n2"), [Draft(id=EventId("c"), key="nightly", event=e.NotebookCreated(name="n2"))]
+        )
+
+
+async def test_what_is_folded_is_what_is_stored(workspace: LocalWorkspace) -> None:
+    await say(workspace, e.MetadataSet(values={"t": (1, 2), "nan": float("nan")}))
+    live = (await workspace.read(LOG)).metadata
+    assert live == (await workspace.read(LOG, 4)).metadata == {"t": [1, 2], "nan": None}
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, -(2**60), [{"x": 2**64}]])
+async def test_integers_that_json_does_not_carry_are_refused(workspace: LocalWorkspace, value: object) -> None:
+    await unchanged(workspace, BadInput, e.MetadataSet(values={"x": value}))
+
+
+async def test_what_is_nested_too_deeply_is_refused(workspace: LocalWorkspace) -> None:
+    deep: object = 1
+    for _ in range(200):
+        deep = [deep]
+    await unchanged(workspace, BadInput, e.MetadataSet(values={"x": deep}))
+
+
+async def test_edits_of_one_submission_are_against_one_number(workspace: LocalWorkspace) -> None:
+    await say(workspace, e.SourceEdited(cell=A, base=3, edit=(Splice(0, 0, "a"),)))
+    first, second = (e.SourceEdited(cell=A, base=base, edit=(Splice(0, 0, "b"),)) for base in (3, 4))
+    await unchanged(workspace, BadInput, first, second)
 
 
 # ---- Rights
@@ -331,6 +381,9 @@ async def test_a_token_opens_until_it_is_revoked(workspace: LocalWorkspace) -> N
         await workspace.bearer(made.secret)
     with pytest.raises(Refused):
         await workspace.bearer("quire_guess")
+    for actor, ends in (("system:eve", None), ("agent:codex", "31.12.2025")):
+        with pytest.raises((Refused, BadInput)):
+            await workspace.create_token(ActorId(actor), ["read"], expires_at=ends)
     late = await workspace.create_token(ActorId("agent:codex"), ["read"], expires_at="2020-01-01T00:00:00.000000Z")
     with pytest.raises(Refused):
         await workspace.bearer(late.secret)
@@ -395,6 +448,79 @@ async def test_a_request_is_bound_to_what_was_seen(workspace: LocalWorkspace) ->
     assert refused.details["source"] == "x = 2"
 
 
+async def test_a_request_for_one_runtime_is_not_another_s(workspace: LocalWorkspace) -> None:
+    request = e.ExecutionRequested(execution=X, cell=A, source_hash=source_hash("x = 1"), runtime="gpu")
+    await say(workspace, request)
+    local, gpu = workspace.acting_as(RUNTIME), workspace.acting_as(access.runtime("a100"))
+    claim = e.ExecutionClaimed(execution=X, runtime=RuntimeId(RUNTIME.actor))
+    await unchanged(local, Refused, claim)
+    await say(gpu, e.RuntimeAttached(runtime=RuntimeId("runtime:a100"), name="gpu"))
+    await say(gpu, e.ExecutionClaimed(execution=X, runtime=RuntimeId("runtime:a100")))
+    await unchanged(local, Refused, e.ExecutionSkipped(execution=X, cell=A, why="not mine"))
+
+
+async def test_a_cell_that_changed_its_kind_does_not_start(workspace: LocalWorkspace) -> None:
+    """Rule 9."""
+    hash = source_hash("x = 1")
+    await say(workspace, e.ExecutionRequested(execution=X, cell=A, source_hash=hash))
+    runtime = workspace.acting_as(RUNTIME)
+    (claimed,) = await say(runtime, e.ExecutionClaimed(execution=X, runtime=RuntimeId(RUNTIME.actor)))
+    assert isinstance(claimed.event, e.ExecutionClaimed)
+    await say(workspace, e.CellKindChanged(cell=A, kind="sql"))
+    start = e.ExecutionStarted(execution=X, cell=A, source_hash=hash, epoch=claimed.event.epoch or 0)
+    await unchanged(runtime, Refused, start)
+
+
+async def test_a_run_is_undisturbed_until_it_is_over_and_a_notebook_after(workspace: LocalWorkspace) -> None:
+    run, cell, runtime = LogId("r1"), CellId("step"), workspace.acting_as(RUNTIME)
+    hash = source_hash("1")
+    await say(
+        workspace,
+        e.RunRequested(name="nightly", source=e.RunSource(path="a.py")),
+        e.CellAdded(cell=cell, after=None, source="1"),
+        log=run,
+    )
+    stranger, epoch = workspace.acting_as(BOB), 0
+    request = e.ExecutionRequested(execution=X, cell=cell, source_hash=hash)
+    for status in ("queued", "claimed", "running"):
+        for event in (request, e.CellRemoved(cell=cell), e.FileBound(path="a.py")):
+            with pytest.raises(Refused):
+                await say(stranger, event, log=run)
+        if status == "queued":
+            (claimed,) = await say(runtime, e.RunClaimed(runtime=RuntimeId(RUNTIME.actor)), log=run)
+            assert isinstance(claimed.event, e.RunClaimed)
+            epoch = claimed.event.epoch or 0
+            with pytest.raises(Refused):
+                await say(runtime, e.ExecutionStarted(execution=X, cell=cell, source_hash=hash, epoch=epoch), log=run)
+        if status == "claimed":
+            start = e.ExecutionStarted(execution=X, cell=cell, source_hash=hash, epoch=epoch)
+            await say(runtime, e.RunStarted(epoch=epoch), start, log=run)
+    system = workspace.acting_as(access.system())
+    lost = e.RunFinished(epoch=epoch, status="lost")
+    with pytest.raises(Refused):
+        await say(system, lost, log=run)
+    await say(system, e.ExecutionFinished(execution=X, epoch=epoch, status="lost"), lost, log=run)
+    notebook = await workspace.read(run)
+    assert notebook.run is not None
+    assert (notebook.run.status, notebook.cells[cell].state) == ("lost", "lost")
+    await say(stranger, e.ExecutionRequested(execution=ExecutionId("x2"), cell=cell, source_hash=hash), log=run)
+    assert (await workspace.query("select status, actor from runs")).rows == (("lost", "human:ada"),)
+
+
+async def test_a_request_taken_back_leaves_what_the_cell_showed(workspace: LocalWorkspace) -> None:
+    epoch = await run_cell(workspace)
+    printed = e.StreamAppended(execution=X, epoch=epoch, chunk=0, name="stdout", offset=0, text="1\n")
+    await say(workspace.acting_as(RUNTIME), printed, e.ExecutionFinished(execution=X, epoch=epoch, status="ok"))
+    again = e.ExecutionRequested(execution=ExecutionId("x2"), cell=A, source_hash=source_hash("x = 1"))
+    await say(workspace, again, e.ExecutionCancelled(execution=ExecutionId("x2")))
+    cell = (await workspace.read(LOG)).cells[A]
+    assert cell.state == "cancelled"
+    assert cell.execution is not None
+    assert len(cell.execution.outputs) == 1
+    rows = (await workspace.query("select execution, state from executions order by 1")).rows
+    assert rows == (("x1", "ok"), ("x2", "cancelled"))
+
+
 # ---- Proposals
 
 
@@ -443,6 +569,31 @@ async def test_an_effect_is_void_once_what_was_shown_has_changed(workspace: Loca
     await say(workspace.acting_as(BOB), e.ProposalAccepted(proposal=late, selection=(0,)))
     notebook = await workspace.read(LOG)
     assert (notebook.cells[B].name, notebook.cells[B].state) == ("show", "never_run")
+
+
+async def test_effects_of_one_proposal_are_possible_one_after_the_other(workspace: LocalWorkspace) -> None:
+    twice = tuple(e.RunCell(execution=ExecutionId(f"x{n}"), cell=A, source_hash=source_hash("x = 1")) for n in (1, 2))
+    made = e.ProposalMade(proposal=ProposalId("p"), why="", effects=twice)
+    await unchanged(workspace.acting_as(AGENT), Conflict, made)
+
+
+async def test_a_part_of_a_proposal_may_be_accepted_unless_it_builds_on_another(workspace: LocalWorkspace) -> None:
+    named = e.CellNamed(cell=A, name="load")
+    edits = tuple(e.SourceEdited(cell=A, base=3, edit=(Splice(0, 0, text),)) for text in "ab")
+    proposal = await propose(workspace, named, *edits)
+    await unchanged(workspace.acting_as(BOB), Refused, e.ProposalAccepted(proposal=proposal, selection=(2,)))
+    await say(workspace.acting_as(BOB), e.ProposalAccepted(proposal=proposal, selection=(1,)))
+    cell = (await workspace.read(LOG)).cells[A]
+    assert (cell.source, cell.name) == ("ax = 1", None)
+
+
+async def test_a_proposal_for_a_new_cell_and_its_run_can_be_asked_about(workspace: LocalWorkspace) -> None:
+    new = CellId("new")
+    effect = e.RunCell(execution=X, cell=new, source_hash=source_hash("1"))
+    proposal = await propose(workspace, e.CellAdded(cell=new, after=B, source="1"), effects=(effect,))
+    assert (await workspace.query("select count(*) from executions")).rows == ((0,),)
+    await say(workspace.acting_as(BOB), e.ProposalAccepted(proposal=proposal))
+    assert (await workspace.query("select execution, state from executions")).rows == ((X, "queued"),)
 
 
 # ---- Reading, following, listing
@@ -586,6 +737,10 @@ async def test_an_answer_is_as_new_as_the_question(workspace: LocalWorkspace) ->
         "select * from tokens",
         "select * from main.tokens",
         "select * from sqlite_master",
+        "with events as (select * from main.tokens) select * from events",
+        "with cells as (select * from sqlite_master) select * from cells",
+        "with events as (select * from main.events) select digest from events",
+        "select * from main.events",
         "select load_extension('x')",
         "vacuum into '/tmp/copy.db'",
         "select 1; delete from events",
@@ -696,7 +851,22 @@ async def test_an_imported_author_is_nobody_here(workspace: LocalWorkspace) -> N
 
 
 @pytest.mark.parametrize(
-    "how", ["payload", "actor", "removed", "cut off", "blob", "extra blob", "newer", "not a zip", "no log", "path"]
+    "how",
+    [
+        "payload",
+        "actor",
+        "removed",
+        "cut off",
+        "blob",
+        "extra blob",
+        "newer",
+        "not a zip",
+        "no log",
+        "path",
+        "future",
+        "actor's name",
+        "another log",
+    ],
 )
 async def test_a_bundle_that_was_tampered_with_is_refused_whole(workspace: LocalWorkspace, how: str) -> None:
     ref = await workspace.put_blob(b"picture")
@@ -724,6 +894,8 @@ def tampered(bundle: bytes, how: str, blob: str) -> bytes:
         lines[1] = lines[1].replace(b"human:ada", b"human:eve")
     if how == "removed":
         del lines[2]
+    if how in ("future", "actor's name", "another log"):
+        lines = resealed(lines, how)
     files["log.jsonl"] = b"".join(lines)
     if how == "no log":
         del files["log.jsonl"]
@@ -731,15 +903,35 @@ def tampered(bundle: bytes, how: str, blob: str) -> bytes:
         files[f"blobs/{blob}"] = b"forged!"
     if how == "extra blob":
         files["blobs/" + "0" * 64] = b"smuggled"
-    if how in ("newer", "path"):
+    if how in ("newer", "path", "future", "actor's name", "another log"):
         manifest = msgspec.json.decode(files["quire.json"])
-        manifest |= {"format": 99} if how == "newer" else {"log": "../../etc"}
+        manifest |= {"newer": {"format": 99}, "path": {"log": "../../etc"}}.get(how, {})
+        if how not in ("newer", "path"):
+            manifest["head"]["hash"] = msgspec.json.decode(lines[-1])["hash"]
         files["quire.json"] = msgspec.json.encode(manifest)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as new:
         for name, data in files.items():
             new.writestr(name, data)
     return out.getvalue()
+
+
+def resealed(lines: list[bytes], how: str) -> list[bytes]:
+    """The log with something forged in it, and all hashes made to fit: what a hostile Quire would send."""
+    changes: dict[str, dict[str, str]] = {
+        "future": {"at": "9999-12-31T00:00:00.000000Z"},
+        "actor's name": {"actor": "human:\x1b[31mroot"},
+        "another log": {"log": "victim"},
+    }
+    records = [msgspec.json.decode(line, type=Record) for line in lines]
+    previous = GENESIS
+    made: list[bytes] = []
+    for record in records:
+        forged = msgspec.structs.replace(record, **changes[how])
+        forged = msgspec.structs.replace(forged, hash=link(forged, previous))
+        previous = forged.hash
+        made.append(msgspec.json.encode(forged) + b"\n")
+    return made
 
 
 def test_a_notebook_knows_its_cells() -> None:

@@ -85,7 +85,7 @@ def test_an_unknown_event_is_kept_and_skipped() -> None:
     """Rule 15."""
     stored = '{"type":"cell_sung","cell":"a","tune":{"key":"C"}}'
     unknown = codec.decode(stored)
-    assert unknown == e.Unknown(type="cell_sung", raw=stored.encode())
+    assert unknown == e.Unknown(type="cell_sung", raw=msgspec.Raw(stored.encode()))
     assert codec.encode(unknown) == stored
     notebook = fold([created(), entry(2, unknown), entry(3, e.NotebookRenamed(name="on"))])
     assert (notebook.skipped, notebook.name, notebook.seq) == (1, "on", 3)
@@ -147,14 +147,15 @@ def stream(folding: Fold) -> Stream:
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 40_000)), max_size=12))
 def test_a_long_stream_keeps_head_and_tail_and_counts_the_rest(parts: list[tuple[int, int]]) -> None:
-    """Rule 5: the fold of any appends is the head and the tail of the plain text."""
+    """Rule 5: the fold of any appends is the head and the tail of the plain text, the whole is a blob."""
     log, folding = running()
     text = ""
     for chunk, (back, length) in enumerate(parts):
         piece = chr(ord("a") + chunk) * length
         offset = max(0, len(text) - back)
-        assert attempt(log, folding, RUNTIME, printed(folding, chunk, offset, piece)) is not None
         text = text[:offset] + piece
+        whole = e.BlobRef(hash="0" * 64, size=len(text)) if len(text) > INLINE_TEXT else None
+        assert attempt(log, folding, RUNTIME, printed(folding, chunk, offset, piece, whole)) is not None
     if not parts:
         return
     kept = stream(folding)
@@ -163,6 +164,16 @@ def test_a_long_stream_keeps_head_and_tail_and_counts_the_rest(parts: list[tuple
     assert text.startswith(kept.head)
     assert text.endswith(kept.tail)
     assert bool(kept.omitted) == bool(kept.tail)
+
+
+def test_what_is_too_long_to_stay_inline_needs_a_blob() -> None:
+    """Rule 5."""
+    log, folding = running()
+    assert attempt(log, folding, RUNTIME, printed(folding, 0, 0, "x" * (INLINE_TEXT + 1))) is None
+    blob = e.BlobRef(hash="0" * 64, size=INLINE_TEXT + 1)
+    assert attempt(log, folding, RUNTIME, printed(folding, 0, INLINE_TEXT, "x", blob)) is not None
+    assert attempt(log, folding, RUNTIME, printed(folding, 1, 0, "done")) is not None
+    assert stream(folding) == Stream(name="stdout", head="done"), "the blob went with the text"
 
 
 def test_a_gap_is_only_taken_with_a_blob_that_holds_it() -> None:

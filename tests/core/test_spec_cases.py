@@ -262,7 +262,7 @@ def bare(event: E) -> E:
 def asking(entries: list[Entry], entry: Entry, now: Notebook) -> Asking:
     """What the workspace knew when the event came in."""
     claimed = entry.event.epoch if isinstance(entry.event, e.ExecutionClaimed | e.RunClaimed) else None
-    known = Asking(actor=entry.actor, at=entry.at, epoch=claimed)
+    known = Asking(actor=entry.actor, at=entry.at, seq=now.seq, epoch=claimed)
     if not isinstance(entry.event, e.Unknown):
         for cell, base in bases(bare(entry.event), now):
             since = entries[base : entry.seq - 1]

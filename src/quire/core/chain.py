@@ -104,14 +104,17 @@ class Verifier:
     that belongs in that place may still turn up further on.
     """
 
-    def __init__(self, log: LogId, head: Head) -> None:
+    def __init__(self, log: LogId, head: Head, imported: int = 0) -> None:
         self._log = log
         self._head = head
+        self._imported = imported
+        """Up to this number, the records came from elsewhere."""
         self._at = Head()
         self._flaw: Flaw | None = None
         self._suspect: Record | None = None
         self._masked: dict[int, str] = {}
         self._redacted: dict[int, str | None] = {}
+        self._marked: set[int] = set()
 
     def add(self, record: Record) -> None:
         """Take the next record, in the order of their numbers."""
@@ -121,17 +124,21 @@ class Verifier:
             kind = "removed" if record.seq > self._at.seq else "added"
             self._fault(min(record.seq, self._at.seq + 1), kind)
             self._explain(record)
-        elif link(record, self._at.hash) != record.hash:
+        elif record.log != self._log or link(record, self._at.hash) != record.hash:
             self._suspect = record
             self._fault(record.seq, "changed", record)
         elif record.seq > self._head.seq:
             self._fault(record.seq, "added", record)
+        elif record.imported != (record.seq <= self._imported):
+            self._fault(record.seq, "changed", more=": its mark of where it came from is wrong")
         else:
             self._accept(record)
 
     def _accept(self, record: Record) -> None:
         self._at = Head(record.seq, record.hash, record.at)
         actual = digest(record.payload)
+        if record.redacted:
+            self._marked.add(record.seq)
         if actual != record.digest:
             self._masked[record.seq] = actual
         if record.type == "payload_redacted" and actual == record.digest:
@@ -175,7 +182,7 @@ class Verifier:
                 kind="changed",
                 what=f"the head is not the hash of event {self._at.seq}",
             )
-        masks = sorted(seq for seq in self._masked.keys() | self._redacted if self._untold(seq))
+        masks = sorted(seq for seq in self._masked.keys() | self._redacted.keys() | self._marked if self._untold(seq))
         if masks and (self._flaw is None or masks[0] < self._flaw.seq):
             self._flaw = Flaw(
                 log=self._log,
@@ -187,4 +194,4 @@ class Verifier:
 
     def _untold(self, seq: int) -> bool:
         """Whether a payload differs from what was recorded, or masked, without a redaction that says so."""
-        return self._masked.get(seq) != self._redacted.get(seq)
+        return self._masked.get(seq) != self._redacted.get(seq) or (seq in self._marked) != (seq in self._redacted)

@@ -8,7 +8,8 @@ read leniently, and an event of an unknown type is kept as `Unknown`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast, get_args
 
 import msgspec
@@ -21,6 +22,10 @@ from .shape import check_fields
 
 MAX_EVENT_BYTES = 16 * 1024 * 1024
 """Larger events are refused: large bytes belong into blobs."""
+
+MAX_DEPTH = 100
+MAX_INTEGER = 2**53
+_LONG_NUMBER = re.compile(r"[0-9]{16}")
 
 Upcast = Callable[[dict[str, Any]], dict[str, Any]]
 UPCASTS: Mapping[str, Upcast] = {}
@@ -57,9 +62,11 @@ def type_of(event: AnyEvent) -> str:
 def encode(event: AnyEvent) -> str:
     """Return the text to store."""
     if isinstance(event, Unknown):
-        return event.raw.decode()
+        return bytes(event.raw).decode()
     try:
         payload = _encoder.encode(event)
+    except UnicodeEncodeError as error:
+        raise BadInput(f"Event {type_of(event)} holds half a character ({error.reason}). Send whole ones.") from error
     except (TypeError, ValueError, RecursionError) as error:
         raise BadInput(f"Event {type_of(event)} cannot be written as JSON: {error}.") from error
     if len(payload) > MAX_EVENT_BYTES:
@@ -67,7 +74,35 @@ def encode(event: AnyEvent) -> str:
             f"Event {type_of(event)} has {len(payload):,} bytes; {MAX_EVENT_BYTES:,} are allowed. "
             "Put large bytes into a blob and refer to it."
         )
-    return payload.decode()
+    text = payload.decode()
+    check_json(text, f"Event {type_of(event)}")
+    return text
+
+
+def check_json(text: str, what: str) -> None:
+    """Refuse JSON that some reader would choke on or change: nested too deeply, or with huge integers."""
+    if text.count("{") + text.count("[") > MAX_DEPTH or _LONG_NUMBER.search(text):
+        _check_parts(msgspec.json.decode(text), what)
+
+
+def _check_parts(value: Any, what: str) -> None:
+    level: list[Any] = [value]
+    depth = 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise BadInput(f"{what} is nested more than {MAX_DEPTH} deep. Keep such a thing in a blob.")
+        if any(isinstance(each, int) and not -MAX_INTEGER <= each <= MAX_INTEGER for each in level):
+            raise BadInput(
+                f"{what} holds an integer past 2^53, which JSON does not carry everywhere. Tag it (values.tag)."
+            )
+        level = [inner for each in level for inner in _inside(each)]
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
 
 
 def decode(payload: str, upcasts: Mapping[str, Upcast] = UPCASTS) -> AnyEvent:
@@ -85,7 +120,7 @@ def _decode_other(payload: str, upcasts: Mapping[str, Upcast]) -> AnyEvent:
         return msgspec.convert(fields, KnownEvent)
     if kind in _KNOWN:
         return _decoder.decode(payload)  # a known event that does not fit: let the reason out
-    return Unknown(type=kind, raw=payload.encode())
+    return Unknown(type=kind, raw=msgspec.Raw(payload.encode()))
 
 
 def entry(record: Record) -> Entry:
@@ -133,8 +168,10 @@ def decode_draft(data: bytes | str) -> Draft:
             "Put large bytes into a blob and refer to it."
         )
     try:
-        return draft_from(msgspec.json.decode(data))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        text = data if isinstance(data, str) else data.decode()
+        check_json(text, "The draft")
+        return draft_from(msgspec.json.decode(text))
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise BadInput(f"The draft is not JSON: {error}. Send an object with `id` and `event`.") from error
 
 

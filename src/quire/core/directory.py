@@ -106,7 +106,8 @@ def _apply(now: Directory, entry: Entry) -> None:
 
 def _set_policy(now: Directory, event: e.PolicySet) -> None:
     others = [each for each in now.policies if (each.notebook, each.actor) != (event.notebook, event.actor)]
-    now.policies = [*others, Policy(notebook=event.notebook, actor=event.actor, effects=event.effects)]
+    made = [Policy(notebook=event.notebook, actor=event.actor, effects=event.effects)] if event.effects else []
+    now.policies = [*others, *made]
 
 
 def _create_token(now: Directory, entry: Entry, event: e.TokenCreated) -> None:

@@ -57,7 +57,7 @@ class BlobRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Fault(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a kernel says when a cell raises."""
 
-    ename: str = ""
+    ename: Content = ""
     evalue: Content = ""
     traceback: tuple[Content, ...] = ()
 
@@ -68,14 +68,14 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class NotebookCreated(Event, frozen=True, kw_only=True, tag="notebook_created"):
     """A notebook begins. The first event of its log."""
 
-    name: str
+    name: Content
     metadata: Data = {}
 
 
 class NotebookRenamed(Event, frozen=True, kw_only=True, tag="notebook_renamed"):
     """The notebook has another name."""
 
-    name: str
+    name: Content
 
 
 class NotebookArchived(Event, frozen=True, kw_only=True, tag="notebook_archived"):
@@ -143,8 +143,8 @@ class CellAdded(Event, frozen=True, kw_only=True, tag="cell_added"):
     after: CellId | None
     kind: CellKind = "code"
     source: Content = ""
-    name: str | None = None
-    tags: tuple[str, ...] = ()
+    name: Content | None = None
+    tags: tuple[Content, ...] = ()
     metadata: Data = {}
 
 
@@ -172,14 +172,14 @@ class CellNamed(Event, frozen=True, kw_only=True, tag="cell_named"):
     """A cell has another name, or none."""
 
     cell: CellId
-    name: str | None
+    name: Content | None
 
 
 class CellTagged(Event, frozen=True, kw_only=True, tag="cell_tagged"):
     """A cell has these tags and no others."""
 
     cell: CellId
-    tags: tuple[str, ...]
+    tags: tuple[Content, ...]
 
 
 class CellMetadataSet(Event, frozen=True, kw_only=True, tag="cell_metadata_set"):
@@ -323,7 +323,7 @@ class ExecutionSkipped(Event, frozen=True, kw_only=True, tag="execution_skipped"
 
     execution: ExecutionId
     cell: CellId
-    why: str
+    why: Content
 
 
 class InterruptRequested(Event, frozen=True, kw_only=True, tag="interrupt_requested"):
@@ -336,7 +336,7 @@ class ExecutionCancelled(Event, frozen=True, kw_only=True, tag="execution_cancel
     """A request is taken back before the kernel began."""
 
     execution: ExecutionId
-    why: str = ""
+    why: Content = ""
 
 
 class InputAnswered(Event, frozen=True, kw_only=True, tag="input_answered"):
@@ -397,9 +397,9 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
 
 
 class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
-    """The run is over."""
+    """The run is over. A run that nobody claimed has no epoch: 0."""
 
-    epoch: int
+    epoch: int = 0
     status: RunStatus
     failed_cell: CellId | None = None
     fault: Fault | None = None
@@ -421,7 +421,7 @@ class RuntimeDetached(Event, frozen=True, kw_only=True, tag="runtime_detached"):
     """A runtime no longer runs cells of this notebook."""
 
     runtime: RuntimeId
-    why: str = ""
+    why: Content = ""
 
 
 class KernelStarted(Event, frozen=True, kw_only=True, tag="kernel_started"):
@@ -437,18 +437,19 @@ class KernelRestarted(Event, frozen=True, kw_only=True, tag="kernel_restarted"):
 
     runtime: RuntimeId
     kernel: str
-    why: str = ""
+    why: Content = ""
 
 
 # ---- Proposals and comments
 
 
-class RunCell(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="run_cell"):
-    """The effect of running a cell, bound to the source that was shown (rule 9)."""
+class RunCell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="run_cell"):
+    """The effect of running a cell, bound to the source and the kind of cell that were shown (rule 9)."""
 
     execution: ExecutionId
     cell: CellId
     source_hash: str
+    cell_kind: CellKind = "code"
 
 
 class ProposalMade(Event, frozen=True, kw_only=True, tag="proposal_made"):
@@ -549,7 +550,10 @@ class RoleSet(Event, frozen=True, kw_only=True, tag="role_set"):
 
 
 class PolicySet(Event, frozen=True, kw_only=True, tag="policy_set"):
-    """Which effects are allowed, asked or denied: for everything, a notebook, an actor or both."""
+    """Which effects are allowed, asked or denied: for everything, a notebook, an actor or both.
+
+    It takes the place of the one before; without effects, there is none any more.
+    """
 
     effects: dict[str, Permission]
     notebook: LogId | None = None
@@ -585,7 +589,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     """An event of a newer Quire: kept as it is, skipped by `reduce`."""
 
     type: str
-    raw: bytes
+    raw: msgspec.Raw
 
 
 NotebookEvent: TypeAlias = (
@@ -664,3 +668,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def by(self) -> ActorId:
         """Who did it, as seen from here: nobody from elsewhere passes for a local actor."""
         return ActorId(f"imported:{self.actor}") if self.imported else self.actor
+
+    @property
+    def behalf(self) -> ActorId | None:
+        """For whom, as seen from here."""
+        return ActorId(f"imported:{self.on_behalf_of}") if self.imported and self.on_behalf_of else self.on_behalf_of

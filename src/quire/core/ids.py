@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import NewType, TypeVar
 
 from .errors import BadInput, NotFound
@@ -38,9 +40,13 @@ _ALPHABET = _LETTERS + "0123456789"
 _CELL_ID_LENGTH = 8
 _UNIQUE_PREFIX = 4
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@/-]{0,63}")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,63}")
 _CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # nbformat 4.5's rule, so that every id survives in an .ipynb
-_ACTOR = re.compile(rf"(?:{'|'.join(ACTOR_KINDS)}):[^\x00-\x20\x7f:]{{1,100}}")
+_ACTOR = re.compile(rf"(?:{'|'.join(ACTOR_KINDS)}):[^\s:]{{1,100}}")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+# Invisible marks that emoji and some scripts need to join or part letters; all others of their kind mislead.
+_NOT_SHOWN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_JOINERS = "\u200c\u200d"
 _KEY = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
 
 AnyId = TypeVar("AnyId", bound=str)
@@ -102,7 +108,7 @@ def nearest(wanted: str, known: Iterable[str]) -> list[str]:
 def check_id(text: str, what: str) -> None:
     """Refuse an id that could not stand in a URL, a file name or a terminal."""
     if not _ID.fullmatch(text):
-        raise BadInput(f"{what} {text[:80]!r} is not an id: 1 to 64 letters, digits and _ . : @ / - are allowed.")
+        raise BadInput(f"{what} {text[:80]!r} is not an id: 1 to 64 letters, digits and _ . : @ - are allowed.")
 
 
 def check_cell_id(text: str) -> None:
@@ -117,9 +123,25 @@ def check_key(text: str) -> None:
         raise BadInput(f"Key {text[:80]!r} is not valid: 1 to 200 printable characters are allowed.")
 
 
+def check_name(name: str, what: str) -> None:
+    """Refuse a name that a terminal, a URL or a list could not show as it is."""
+    shown = all(unicodedata.category(char) not in _NOT_SHOWN or char in _JOINERS for char in name)
+    if not 0 < len(name) <= 200 or not shown or name != name.strip():
+        raise BadInput(f"{what} is 1 to 200 visible characters without spaces around them, not {name[:80]!r}.")
+
+
+def check_time(text: str, what: str) -> None:
+    """Refuse a time that would not sort among those the workspace stamps."""
+    try:
+        datetime.fromisoformat(text if _TIME.fullmatch(text) else "")
+    except ValueError:
+        told = f"{what} {text[:40]!r} is not a time: write it in UTC, as 2026-01-31T06:00:00.000000Z."
+        raise BadInput(told) from None
+
+
 def check_actor(text: str) -> ActorId:
     """Return `text` as an actor's id, or say what is wrong with it."""
-    if not _ACTOR.fullmatch(text):
+    if not _ACTOR.fullmatch(text) or not text.isprintable():
         raise BadInput(f"Actor {text[:120]!r} is not valid: write kind:name, where kind is {', '.join(ACTOR_KINDS)}.")
     return ActorId(text)
 

@@ -67,6 +67,7 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: ExecutionId
     cell: CellId
     source_hash: str
+    cell_kind: CellKind = "code"
     state: ExecutionState
     by: ActorId
     on_behalf_of: ActorId | None = None
@@ -109,11 +110,15 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     edited_by: ActorId
     changed_seq: int
     """When its source, kind or place last changed."""
+    gap_seq: int = 0
+    """When something that ran was last taken away from before it, or it stopped being code itself."""
     removed: bool = False
     execution: Execution | None = None
-    """The last that began or ended."""
+    """The last that began."""
     queued: Execution | None = None
     """The one that waits behind it."""
+    missed: Execution | None = None
+    """The last that ended without beginning, if nothing else has ended since."""
 
     @property
     def state(self) -> CellState:
@@ -122,10 +127,11 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             return "running"
         if self.queued is not None:
             return "queued"
-        if self.execution is None:
+        last = self.missed or self.execution
+        if last is None:
             return "never_run"
-        # Not running and not waiting, so it has ended; an open one is always one of those two.
-        return "queued" if self.execution.state in ("queued", "claimed") else self.execution.state
+        # It has ended: one that is open either runs or waits.
+        return "queued" if last.state in ("queued", "claimed") else last.state
 
     @property
     def runs(self) -> bool:

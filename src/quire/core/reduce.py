@@ -74,7 +74,7 @@ class Fold:
     def __init__(self, start: Notebook | None = None) -> None:
         self._now = start or Notebook()
         self._owned = start is None
-        self._own_outputs: set[ExecutionId] = set()
+        self._own_outputs: set[tuple[CellId, ExecutionId]] = set()
 
     @property
     def now(self) -> Notebook:
@@ -104,9 +104,10 @@ class Fold:
 
     def outputs(self, execution: Execution) -> list[Output]:
         """The outputs of `execution`, as a list that nobody else holds."""
-        if execution.id in self._own_outputs:
+        key = (execution.cell, execution.id)
+        if key in self._own_outputs:
             return execution.outputs
-        self._own_outputs.add(execution.id)
+        self._own_outputs.add(key)
         return execution.outputs.copy()
 
 
@@ -140,7 +141,7 @@ def _apply(folding: Fold, now: Notebook, entry: Entry, event: e.AnyEvent) -> Non
         case e.CellMoved():
             _move_cell(now, entry, event)
         case e.CellKindChanged():
-            _set_cell(now, event.cell, kind=event.kind, changed_seq=entry.seq)
+            _set_cell(now, event.cell, kind=event.kind, changed_seq=entry.seq, gap_seq=entry.seq)
         case e.CellNamed():
             _set_cell(now, event.cell, name=event.name)
         case e.CellTagged():
@@ -149,7 +150,8 @@ def _apply(folding: Fold, now: Notebook, entry: Entry, event: e.AnyEvent) -> Non
             metadata = _merged(now.cells[event.cell].metadata, event.values, event.removed)
             _set_cell(now, event.cell, metadata=metadata)
         case e.ExecutionSkipped():
-            _queue(now, entry, event.execution, event.cell, "", None)
+            if event.execution not in now.executions:
+                _queue(now, entry, event.execution, event.cell, "", None)
             _end(now, entry, event.execution, state="skipped", why=event.why)
         case e.ExecutionCancelled():
             _end(now, entry, event.execution, state="cancelled", why=event.why)
@@ -251,7 +253,7 @@ def _apply_rare(folding: Fold, now: Notebook, entry: Entry, event: _Rare) -> Non
         case e.CommentAdded():
             now.comments[event.comment] = Comment(
                 by=entry.by,
-                on_behalf_of=entry.on_behalf_of,
+                on_behalf_of=entry.behalf,
                 at=entry.at,
                 text=event.text,
                 cell=event.cell,
@@ -283,6 +285,8 @@ def _edit_source(now: Notebook, entry: Entry, event: e.SourceEdited) -> None:
     cell = now.cells[event.cell]
     edit = event.edit if event.applied is None else event.applied
     source = event.text if event.text is not None else apply(cell.source, edit)
+    if source == cell.source:
+        return  # both removed the same, say: nobody changed anything
     now.cells[event.cell] = replace(cell, source=source, edited_by=entry.by, changed_seq=entry.seq)
 
 
@@ -302,13 +306,17 @@ def _add_cell(now: Notebook, entry: Entry, event: e.CellAdded) -> None:
         changed_seq=entry.seq,
         execution=before and before.execution,
         queued=before and before.queued,
+        missed=before and before.missed,
     )
     _place(now.order, event.cell, event.after)
 
 
 def _move_cell(now: Notebook, entry: Entry, event: e.CellMoved) -> None:
     if event.after != event.cell:
-        now.order.remove(event.cell)
+        place = now.order.index(event.cell)
+        del now.order[place]
+        if place < len(now.order):
+            _set_cell(now, now.order[place], gap_seq=entry.seq)
         _place(now.order, event.cell, event.after)
         _set_cell(now, event.cell, changed_seq=entry.seq)
 
@@ -341,9 +349,10 @@ def _queue(
         id=execution,
         cell=cell,
         source_hash=source_hash,
+        cell_kind=now.cells[cell].kind,
         state="queued",
         by=entry.by,
-        on_behalf_of=entry.on_behalf_of,
+        on_behalf_of=entry.behalf,
         at=entry.at,
         wants=wants,
     )
@@ -377,7 +386,7 @@ def _start(now: Notebook, entry: Entry, event: e.ExecutionStarted) -> None:
         reads=reads,
         fingerprint=fingerprint(event.source_hash, reads or {}),
     )
-    _set_cell(now, event.cell, execution=execution, queued=None)
+    _set_cell(now, event.cell, execution=execution, queued=None, missed=None)
     now.definers.update(dict.fromkeys(event.defines or (), event.cell))
 
 
@@ -387,21 +396,22 @@ def _reads(now: Notebook, event: e.ExecutionStarted) -> dict[CellId, str] | None
     reads: dict[CellId, str] = {}
     for name in event.uses:
         definer = now.definers.get(name)
-        if definer is not None and definer != event.cell:
-            execution = now.cells[definer].execution
+        execution = now.cells[definer].execution if definer is not None else None
+        if definer == event.cell and execution is not None:
+            # `x = x + 1`, run again, still stands on whatever it stood on before.
+            reads = (execution.reads or {}) | reads
+        elif definer is not None:
             reads[definer] = execution.fingerprint if execution is not None else ""
     return reads
 
 
 def _end(now: Notebook, entry: Entry, execution: ExecutionId, **fields: Any) -> None:
     cell = now.cells[now.executions.pop(execution)]
-    waited = cell.queued is not None and cell.queued.id == execution
-    ended = cell.queued if waited else cell.execution
-    queued = None if waited else cell.queued
-    if waited and cell.execution is not None and cell.execution.state == "running":
-        _set_cell(now, cell.id, queued=None)  # the one that runs is what the cell shows
-    elif ended is not None:
-        _set_cell(now, cell.id, execution=replace(ended, finished_at=entry.at, **fields), queued=queued)
+    if cell.queued is not None and cell.queued.id == execution:
+        missed = replace(cell.queued, finished_at=entry.at, **fields)
+        _set_cell(now, cell.id, missed=missed, queued=None)
+    elif cell.execution is not None:
+        _set_cell(now, cell.id, execution=replace(cell.execution, finished_at=entry.at, **fields), missed=None)
 
 
 def _answer_input(now: Notebook, entry: Entry, event: e.InputAnswered) -> None:
@@ -483,7 +493,7 @@ def _print(stream: Stream, event: e.StreamAppended) -> Stream:
     else:  # into what is left out, or past the end: what lies between is in the blob only
         omitted, tail = offset - len(head), event.text
     head, omitted, tail = _fit(head, omitted, tail)
-    return Stream(name=stream.name, head=head, omitted=omitted, tail=tail, blob=event.blob or stream.blob)
+    return Stream(name=stream.name, head=head, omitted=omitted, tail=tail, blob=event.blob)
 
 
 def _fit(head: str, omitted: int, tail: str) -> tuple[str, int, str]:
@@ -541,7 +551,7 @@ def _request_run(now: Notebook, entry: Entry, event: e.RunRequested) -> None:
         metadata=event.metadata,
         wants=event.runtime,
         by=entry.by,
-        on_behalf_of=entry.on_behalf_of,
+        on_behalf_of=entry.behalf,
         at=entry.at,
     )
 
@@ -569,7 +579,7 @@ def _new_kernel(now: Notebook, runtime: RuntimeId, kernel: str, restarts: int) -
 def _make_proposal(now: Notebook, entry: Entry, event: e.ProposalMade) -> None:
     now.proposals[event.proposal] = Proposal(
         by=entry.by,
-        on_behalf_of=entry.on_behalf_of,
+        on_behalf_of=entry.behalf,
         at=entry.at,
         seq=entry.seq,
         why=event.why,

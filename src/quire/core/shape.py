@@ -14,9 +14,10 @@ from typing import Any, cast
 
 import msgspec
 from msgspec import inspect
+from msgspec.structs import replace
 
 from .errors import BadInput, Refused
-from .events import BlobRef, Draft, KnownEvent
+from .events import BlobRef, Draft, KnownEvent, SourceEdited
 from .values import Json
 
 MASK = "█"
@@ -78,7 +79,11 @@ def masked(event: KnownEvent, secret: str | None = None) -> KnownEvent:
     """
     fields = msgspec.to_builtins(event)
     hide = _hide_all if secret is None else _hider(secret)
-    return msgspec.convert(_masked(fields, _chosen_struct(event), hide), KnownEvent)
+    made = msgspec.convert(_masked(fields, _chosen_struct(event), hide), KnownEvent)
+    if isinstance(event, SourceEdited) and isinstance(made, SourceEdited) and made.text != event.text:
+        # The recorded difference may hold just the part of the secret that was new.
+        made = replace(made, applied=tuple(replace(each, insert=_hide_all(each.insert)) for each in made.applied or ()))
+    return made
 
 
 def content(event: KnownEvent) -> Iterator[str]:
@@ -135,12 +140,15 @@ def _masked_content(given: Any, hide: Callable[[str], str]) -> Any:
     if isinstance(given, list):
         return [_masked_content(each, hide) for each in cast("list[Any]", given)]
     if isinstance(given, dict):
-        # Names too: a secret may stand in the key of an object.
-        return {
-            _masked_name(name, hide): _masked_content(each, hide)
-            for name, each in cast("dict[str, Any]", given).items()
-        }
-    return given
+        return _masked_object(cast("dict[str, Any]", given), hide)
+    return 0 if hide is _hide_all and isinstance(given, int | float) and not isinstance(given, bool) else given
+
+
+def _masked_object(given: dict[str, Any], hide: Callable[[str], str]) -> Any:
+    # Names too: a secret may stand in the key of an object.
+    made = {_masked_name(name, hide): _masked_content(each, hide) for name, each in given.items()}
+    tagged = len(given) == 1 and next(iter(given)).startswith("$")
+    return MASK if tagged and made != given else made  # half a tagged value could not be read any more
 
 
 def _masked_name(name: str, hide: Callable[[str], str]) -> str:

@@ -25,6 +25,7 @@ def stale_cells(notebook: Notebook) -> frozenset[CellId]:
     readers: dict[CellId, list[CellId]] = {}
     changed_above = 0
     for cell in map(notebook.cells.__getitem__, notebook.order):
+        changed_above = max(changed_above, cell.gap_seq)
         if not cell.runs:
             continue
         execution = cell.execution
@@ -47,7 +48,7 @@ def _stands_on_changed(notebook: Notebook, execution: Execution, started_seq: in
 
 def _differs(notebook: Notebook, definer: CellId, seen: str) -> bool:
     cell = notebook.cells.get(definer)
-    if cell is None or cell.removed or cell.execution is None:
+    if cell is None or cell.removed or not cell.runs or cell.execution is None:
         return True
     return cell.execution.fingerprint != seen or cell.execution.source_hash != source_hash(cell.source)
 

@@ -31,6 +31,8 @@ class Splice(msgspec.Struct, frozen=True, array_like=True):
 
 
 Edit: TypeAlias = tuple[Splice, ...]
+MOST_LINES = 100_000
+"""Texts whose lines would make more pairs than this are replaced as a whole: comparing them takes too long."""
 
 
 def source_hash(text: str) -> str:
@@ -117,6 +119,8 @@ def difference(old: str, new: str) -> Edit:
 
 
 def _line_splices(before: Sequence[str], after: Sequence[str], start: int) -> Edit:
+    if len(before) * len(after) > MOST_LINES:
+        return (Splice(start, sum(map(len, before)), "".join(after)),)
     offsets = [start]
     for line in before:
         offsets.append(offsets[-1] + len(line))

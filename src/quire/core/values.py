@@ -12,6 +12,7 @@ import base64
 import binascii
 import datetime as dt
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeAlias, cast
 
@@ -36,6 +37,7 @@ class FilePath(str):
 
 
 _SAFE_INTEGER = 2**53
+_DIGITS = re.compile(r"-?[0-9]{1,4000}")
 _SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -47,7 +49,7 @@ def tag(value: Any) -> Json:
         case None | bool() | str():
             return value
         case int():
-            return value if -_SAFE_INTEGER <= value <= _SAFE_INTEGER else {"$int": str(value)}
+            return value if -_SAFE_INTEGER <= value <= _SAFE_INTEGER else _tag_int(value)
         case float():
             return value if math.isfinite(value) else {"$float": str(value)}
         case list():
@@ -56,6 +58,12 @@ def tag(value: Any) -> Json:
             return _tag_mapping(cast("Mapping[Any, Any]", value))
         case _:
             return _tag_special(value)
+
+
+def _tag_int(value: int) -> Json:
+    if value.bit_length() > 13_000:
+        raise BadInput("An integer of more than 4,000 digits cannot be kept. Keep it as text or as a blob.")
+    return {"$int": str(value)}
 
 
 def _tag_mapping(value: Mapping[Any, Any]) -> Json:
@@ -81,7 +89,7 @@ def _tag_special(value: Any) -> Json:
         case dt.time():
             return {"$time": value.isoformat()}
         case dt.timedelta():
-            return {"$seconds": [value.days, value.seconds, value.microseconds]}
+            return {"$duration": [value.days, value.seconds, value.microseconds]}
         case _ if hasattr(value, "__fspath__"):
             return {"$path": value.__fspath__()}
         case _:
@@ -93,8 +101,14 @@ def _pairs(value: Any) -> dict[Any, Any]:
     return {untag(key): untag(each) for key, each in value}
 
 
+def _untag_int(value: Any) -> int:
+    if not isinstance(value, str) or not _DIGITS.fullmatch(value):
+        raise ValueError("write its digits as text")
+    return int(value)
+
+
 _UNTAG: dict[str, Callable[[Any], Any]] = {
-    "$int": int,
+    "$int": _untag_int,
     "$float": lambda value: _SPECIAL[value],
     "$dict": _pairs,
     "$tuple": lambda value: tuple(untag(each) for each in value),
@@ -104,7 +118,7 @@ _UNTAG: dict[str, Callable[[Any], Any]] = {
     "$datetime": dt.datetime.fromisoformat,
     "$date": dt.date.fromisoformat,
     "$time": dt.time.fromisoformat,
-    "$seconds": lambda value: dt.timedelta(*value),
+    "$duration": lambda value: dt.timedelta(*value),
     "$path": FilePath,
 }
 
@@ -129,5 +143,5 @@ def _untag_one(name: str, inner: Any) -> Any:
         raise BadInput(f"Tagged value {name!r} is not known here: it may come from a newer Quire.")
     try:
         return read(inner)
-    except (ValueError, TypeError, KeyError, binascii.Error) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, binascii.Error) as error:
         raise BadInput(f"Tagged value {name!r} cannot be read: {error}.") from error

@@ -7,9 +7,11 @@ reaches outside. A statement that runs too long is stopped.
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 import time
 from collections.abc import Iterable
+from functools import partial
 
 from ..core.chain import Record
 from ..core.errors import BadInput, Refused, Unavailable
@@ -17,8 +19,10 @@ from .index import KEYS, TABLES, IndexRows
 from .store import LogInfo, Table
 
 VIEWS: dict[str, str] = {
-    "events": """SELECT log, seq, id, key, cause, at, CASE imported WHEN 0 THEN actor ELSE 'imported:' || actor END AS actor,
-        on_behalf_of, type, payload, imported, redacted, hash FROM main.events""",
+    "events": """SELECT log, seq, id, key, cause, at,
+        CASE imported WHEN 0 THEN actor ELSE 'imported:' || actor END AS actor,
+        CASE imported WHEN 0 THEN on_behalf_of ELSE 'imported:' || on_behalf_of END AS on_behalf_of,
+        type, payload, imported, redacted, hash FROM main.events""",
     "notebooks": """SELECT log, name, archived, seq AS events, created_at, created_by, at AS updated_at
         FROM main.logs WHERE kind = 'notebook'""",
     **{name: f"SELECT * FROM main.index_{name}" for name in TABLES if name != "names"},
@@ -28,6 +32,7 @@ VIEWS: dict[str, str] = {
         LEFT JOIN main.index_names n ON n.actor = e.actor""",
 }
 
+_COUNTED = {"events", "logs", *(f"index_{name}" for name in TABLES)}
 _FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"}
 
 
@@ -45,16 +50,25 @@ def _type(kind: str) -> str:
     return "INTEGER" if kind == "boolean" else kind.upper()
 
 
-def create_views(connection: sqlite3.Connection) -> None:
-    """Make the documented views, for this connection only."""
+def _create_views(connection: sqlite3.Connection) -> str:
+    """Make the documented views, for this connection only, and return what opens the tables.
+
+    SQLite tells the authorizer through which view a table is read, but a common table
+    expression of the same name looks just alike. So tables are open only to views with names
+    that nobody can guess, and the documented ones read those.
+    """
+    secret = f"q{secrets.token_hex(16)}_"
     for name, select in VIEWS.items():
-        connection.execute(f"CREATE TEMP VIEW {name} AS {select}")
+        connection.execute(f"CREATE TEMP VIEW {secret}{name} AS {select}")
+        connection.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM {secret}{name}")
+    return secret
 
 
 def ask(connection: sqlite3.Connection, sql: str, *, limit: int, seconds: float) -> Table:
-    """Answer `sql` on a connection whose views were created; at most `limit` rows."""
+    """Answer `sql` on a connection that is used for nothing else; at most `limit` rows."""
+    secret = _create_views(connection)
     deadline = time.monotonic() + seconds
-    connection.set_authorizer(_authorize)
+    connection.set_authorizer(partial(_authorize, secret))
     connection.set_progress_handler(lambda: int(time.monotonic() > deadline), 10_000)
     try:
         cursor = connection.execute(sql)
@@ -68,14 +82,24 @@ def ask(connection: sqlite3.Connection, sql: str, *, limit: int, seconds: float)
     return Table(columns, tuple(rows[:limit]), truncated=len(rows) > limit)
 
 
-def _authorize(action: int, first: str | None, second: str | None, database: str | None, inside: str | None) -> int:
+def _authorize(
+    secret: str, action: int, first: str | None, second: str | None, database: str | None, inside: str | None
+) -> int:
     if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
         return sqlite3.SQLITE_OK
     if action == sqlite3.SQLITE_FUNCTION:
-        return sqlite3.SQLITE_DENY if second in _FORBIDDEN_FUNCTIONS else sqlite3.SQLITE_OK
-    if action == sqlite3.SQLITE_READ and (inside in VIEWS or first in VIEWS or not database):
+        return sqlite3.SQLITE_DENY if second in _COUNTED = {"events", "logs", *(f"index_{name}" for name in TABLES)}
+_FORBIDDEN_FUNCTIONS else sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_READ and (_is_view(secret, first, database) or (inside or "").startswith(secret)):
         return sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_READ and second == "" and first in _COUNTED:
+        return sqlite3.SQLITE_OK  # count(*) reads no column, and SQLite does not say through which view
     return sqlite3.SQLITE_DENY
+
+
+def _is_view(secret: str, table: str | None, database: str | None) -> bool:
+    """Whether a name is one of our views, or a table that the query made up itself."""
+    return not database or (database == "temp" and (table in VIEWS or (table or "").startswith(secret)))
 
 
 def _explain(error: Exception, sql: str, seconds: float) -> Exception:
@@ -124,7 +148,6 @@ def ask_rows(
         }.items():
             for row in table:
                 connection.execute(f"INSERT INTO {name} VALUES ({', '.join('?' * len(row))})", row)
-        create_views(connection)
         return ask(connection, sql, limit=limit, seconds=seconds)
     finally:
         connection.close()

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from ..core.directory import Directory
-from ..core.events import Display, Entry, Fault, Raised
+from ..core.events import Display, DisplayUpdated, Entry, Fault, ProposalAccepted, Raised
 from ..core.ids import CellId, ExecutionId, LogId
 from ..core.notebook import Cell, Execution, Notebook, Output, Stream
 from ..core.reduce import REDUCER, Fold
@@ -165,8 +165,10 @@ def index_log(log: LogId, start: Notebook, entries: Iterable[Entry]) -> IndexRow
         execution = getattr(entry.event, "execution", None)
         cell = folding.now.executions.get(execution) if execution is not None else None
         folding.add(entry)
-        for effect in getattr(entry.event, "effects", None) or ():
-            touched[effect.execution] = effect.cell
+        if isinstance(entry.event, ProposalAccepted):
+            touched.update({effect.execution: effect.cell for effect in entry.event.effects or ()})
+        if isinstance(entry.event, DisplayUpdated):
+            touched.update(_shown(folding.now, entry.event.display_id))
         if execution is not None:
             touched[execution] = cell or folding.now.executions.get(execution) or entry.event.cell  # type: ignore[union-attr]
             if execution not in folding.now.executions:  # it ended: a later one of its cell may take its place
@@ -175,6 +177,14 @@ def index_log(log: LogId, start: Notebook, entries: Iterable[Entry]) -> IndexRow
         _add_execution(rows, log, folding.now.cells[cell], execution)
     _add_notebook(rows, log, folding.now)
     return rows
+
+
+def _shown(now: Notebook, display_id: str) -> Iterator[tuple[ExecutionId, CellId]]:
+    """The executions that show a display, wherever they are."""
+    for cell in now.displays.get(display_id, ()):
+        execution = now.cells[cell].execution
+        if execution is not None:
+            yield execution.id, cell
 
 
 def index_directory(directory: Directory) -> IndexRows:
@@ -236,7 +246,7 @@ def _run_row(log: LogId, now: Notebook) -> Row:
 
 
 def _add_execution(rows: IndexRows, log: LogId, cell: Cell, execution: ExecutionId) -> None:
-    for each in (cell.execution, cell.queued):
+    for each in (cell.execution, cell.queued, cell.missed):
         if each is not None and each.id == execution:
             rows.executions.append(_execution_row(log, each))
             rows.shown.append((log, execution))

@@ -22,7 +22,7 @@ import msgspec
 from ..core.chain import Head, Record
 from ..core.errors import Unavailable
 from ..core.ids import EventId, LogId
-from .ask import ask, create_views, index_schema
+from .ask import ask, index_schema
 from .index import INDEX, TABLES, IndexRows
 from .indexing import refresh_index
 from .sqlite_file import connect, explain, prepare
@@ -281,7 +281,6 @@ class SqliteStore:
 
         def run() -> Table:
             with contextlib.closing(connect(self._path, read_only=True)) as connection:
-                create_views(connection)
                 return ask(connection, sql, limit=limit, seconds=seconds)
 
         return await asyncio.get_running_loop().run_in_executor(self._readers, run)

@@ -116,8 +116,8 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
             time.sleep(0.005)
 
 
-def explain(error: Exception, path: Path) -> QuireError:
-    """Say what a fault of the database means for whoever waits."""
+def explain(error: Exception, path: Path) -> Exception:
+    """Say what a fault of the database means for whoever waits. A fault of ours is returned as it is."""
     told = str(error)
     if isinstance(error, QuireError):
         return error
@@ -133,4 +133,4 @@ def explain(error: Exception, path: Path) -> QuireError:
         )
     if isinstance(error, sqlite3.Error | OSError):
         return Unavailable(f"{path} cannot be used: {told}. Nothing was recorded.")
-    raise error
+    return error

@@ -149,7 +149,7 @@ class SqliteWriter:
         for request, answer in zip(batch, answers, strict=True):
             if request.future.done():
                 continue  # whoever waited was cancelled; what was written stays written
-            if isinstance(answer, QuireError):
+            if isinstance(answer, Exception):
                 request.future.set_exception(answer)
             else:
                 request.future.set_result(answer)

@@ -19,7 +19,7 @@ from ..core import events as e
 from ..core.chain import Head, Record, Verifier, digest
 from ..core.errors import BadInput, Conflict, QuireError
 from ..core.events import BlobRef, KnownEvent
-from ..core.ids import WORKSPACE_LOG, EventId, LogId, check_id
+from ..core.ids import WORKSPACE_LOG, EventId, LogId, check_actor, check_id, check_key, check_time
 from ..core.notebook import Notebook
 from ..core.reduce import Fold
 from ..core.shape import blob_refs
@@ -29,6 +29,7 @@ from .access import SYSTEM, Identity
 
 FORMAT = 1
 MANIFEST, LOG_FILE, BLOBS = "quire.json", "log.jsonl", "blobs/"
+MOST_AHEAD_SECONDS = 24 * 3600
 MAX_LINE = 2 * codec.MAX_EVENT_BYTES
 _CHUNK = 1 << 20
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same log gives the same bytes
@@ -139,11 +140,28 @@ def _verified(bundle: zipfile.ZipFile, manifest: Manifest) -> Iterator[Record]:
     with bundle.open(LOG_FILE) as lines:
         while line := lines.readline(MAX_LINE):
             record = decode(line)
-            verifier.add(record)
+            verifier.add(msgspec.structs.replace(record, imported=False))
+            _check_envelope(record)
             yield record
     flaw = verifier.finish()
     if flaw is not None:
         raise BadInput(f"The bundle was tampered with or damaged: {flaw.what}. Nothing was imported.")
+
+
+def _check_envelope(record: Record) -> None:
+    """What the workspace stamps here was stamped elsewhere: it has to look like it."""
+    check_id(record.id, "Event")
+    check_actor(record.actor)
+    check_time(record.at, "The time of an event")
+    if record.key is not None:
+        check_key(record.key)
+    if record.cause is not None:
+        check_id(record.cause, "Cause")
+    if record.on_behalf_of is not None:
+        check_actor(record.on_behalf_of)
+    if record.at > clock.later(MOST_AHEAD_SECONDS):
+        # Time in a log never runs backwards: one event of the year 9999 would date all that follow.
+        raise BadInput(f"Event {record.seq} of the bundle is from the future ({record.at}). Nothing was imported.")
 
 
 def _folded(records: list[Record]) -> tuple[Notebook, dict[str, BlobRef]]:
@@ -154,9 +172,11 @@ def _folded(records: list[Record]) -> tuple[Notebook, dict[str, BlobRef]]:
             entry = msgspec.structs.replace(codec.entry(record), imported=True)
             folding.add(entry)
             refs.update({ref.hash: ref for ref in blob_refs(entry.event)})
-    except (QuireError, LookupError, AssertionError, TypeError) as error:
+    except (QuireError, LookupError, AssertionError, TypeError, ValueError) as error:
         # Sealed by a Quire, or something like it, that let in what ours would not.
         raise BadInput(f"The bundle's events do not make a notebook ({error!r}). Nothing was imported.") from error
+    if folding.now.created_by is None:
+        raise BadInput("The bundle's log does not begin with a notebook or a run. Nothing was imported.")
     return folding.notebook(), refs
 
 

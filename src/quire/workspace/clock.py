@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from ..core.ids import EventId, ulid
 
@@ -34,7 +34,16 @@ os.register_at_fork(after_in_child=_pool.empty)
 
 def now() -> str:
     """The time to stamp: UTC with microseconds, as text that sorts."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")[:26] + "Z"
+    return _stamp(datetime.now(UTC))
+
+
+def later(seconds: float) -> str:
+    """The time so many seconds from now."""
+    return _stamp(datetime.now(UTC) + timedelta(seconds=seconds))
+
+
+def _stamp(time: datetime) -> str:
+    return time.isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def new_id() -> EventId:

@@ -20,7 +20,7 @@ from ..core import codec
 from ..core import events as e
 from ..core.chain import Head, Record, digest, link
 from ..core.directory import Directory, fold_directory
-from ..core.errors import BadInput, Conflict, NotFound, QuireError
+from ..core.errors import BadInput, Conflict, NotFound, QuireError, Refused
 from ..core.events import Draft, Entry, KnownEvent
 from ..core.ids import CellId, LogId
 from ..core.notebook import Notebook
@@ -30,6 +30,7 @@ from ..core.rules.cells import bases, edits_of
 from ..core.rules.directory import accept_in_directory
 from ..core.text import Edit
 from ..stores.store import About, Append, Appended, LogKind, Mask, Snapshot, Store, Unsealed
+from . import access
 from .access import Identity
 
 SETTLE_EVERY = 256
@@ -294,7 +295,7 @@ class Live(Generic[V]):
                 except QuireError:
                     # It may be refused because it is there already, or because we have not seen something.
                     if first := await self._recorded(drafts):
-                        return first
+                        return _answered(first, identity)
                     if await self._catch_up() or self._taken_back > taken_back:
                         continue
                     raise
@@ -304,7 +305,9 @@ class Live(Generic[V]):
                 (appended,) = await asyncio.shield(sent)
             except Conflict:
                 continue
-            return [codec.entry(record) for record in appended.records] if appended.repeated else entries
+            if appended.repeated:
+                return _answered([codec.entry(record) for record in appended.records], identity)
+            return entries
         raise Conflict(f"Log {self._log} is too busy: {ATTEMPTS} attempts lost against others. Try again.")
 
     async def _prepare(
@@ -312,7 +315,7 @@ class Live(Generic[V]):
     ) -> tuple[list[Entry], list[Unsealed]]:
         """Put the drafts through the rules, each after the one before, and fold them."""
         at, taken_back = max(self._clock(), self._ahead.at), self._taken_back
-        asking = Asking(actor=identity.actor, at=at, epoch=epoch)
+        asking = Asking(actor=identity.actor, at=at, seq=self._folding.seq, epoch=epoch)
         entries: list[Entry] = []
         unsealed: list[Unsealed] = []
         try:
@@ -322,9 +325,9 @@ class Live(Generic[V]):
                         asking.earlier[cell, base] = await self._edits_since(cell, base)
                 if self._taken_back > taken_back:
                     raise Conflict(f"Log {self._log}: what this was built on was not recorded.")
-                event = self._folding.accept(draft.event, asking)
-                record = self._seal(draft, event, identity, at)
-                entry = _entry(record, event)
+                record = self._seal(draft, self._folding.accept(draft.event, asking), identity, at)
+                # What is folded is what is stored: JSON makes a list of a tuple and nothing of NaN.
+                entry = codec.entry(record)
                 self._folding.add(entry)
                 entries.append(entry)
                 unsealed.append(_unsealed(record))
@@ -477,19 +480,13 @@ _NAMING = e.NotebookCreated | e.NotebookRenamed | e.NotebookArchived | e.RunRequ
 _TYPES_WITH_TEXT = ("source_edited", "cell_added", "file_merged", "proposal_accepted")
 
 
-def _entry(record: Record, event: KnownEvent) -> Entry:
-    return Entry(
-        log=record.log,
-        seq=record.seq,
-        id=record.id,
-        at=record.at,
-        actor=record.actor,
-        event=event,
-        key=record.key,
-        cause=record.cause,
-        on_behalf_of=record.on_behalf_of,
-        hash=record.hash,
-    )
+def _answered(first: list[Entry], identity: Identity) -> list[Entry]:
+    """The first events of these ids or keys, for whoever sent them: to others they are only taken."""
+    for entry in first:
+        if entry.actor != identity.actor:
+            raise Refused(f"Event id {entry.id!r}, or its key, was used by {entry.actor} already. Choose another.")
+        access.check(identity, entry.log, "read")
+    return first
 
 
 def _unsealed(record: Record) -> Unsealed:

@@ -117,7 +117,7 @@ class LocalWorkspace:
         lease = await store.acquire(name, self.identity.actor, LEASE_SECONDS)
         if lease is None:
             first = await store.find(id=drafts[0].id)
-            if first is not None:
+            if first is not None and first.actor == self.identity.actor:
                 return [codec.entry(first)]
             held = await store.lease(name)
             raise Conflict(f"{name} is held by {held.holder if held else 'somebody'}. Take another one.")
@@ -202,7 +202,7 @@ class LocalWorkspace:
     async def find(self, name: str) -> LogInfo:
         """Return the one log of that id, name or beginning of an id."""
         info = await self._shared.store.info(LogId(name))
-        if info is not None:
+        if info is not None and (self.identity.notebooks is None or info.log in self.identity.notebooks):
             return info
         logs = await self.logs()
         matching = [each for each in logs if each.name == name] or [
@@ -257,10 +257,12 @@ class LocalWorkspace:
 
     async def verify(self, logs: Sequence[LogId] | None = None) -> AsyncIterator[Verified]:
         """Check the chains of these logs (of all when None), one by one."""
+        imports = (await self._live(WORKSPACE_LOG).read()).imports
         for info in await self.logs():
             if logs is None or info.log in logs:
                 access.check(self.identity, info.log, "read")
-                yield await verify_log(self._shared.store, info)
+                imported = imports[info.log].seq if info.log in imports else 0
+                yield await verify_log(self._shared.store, info, imported)
 
     async def forget_snapshots(self, log: LogId) -> None:
         """Throw away the snapshots of a log; they are made anew from it."""
@@ -352,11 +354,11 @@ class LocalWorkspace:
 
 def lease_name(log: LogId, event: KnownEvent) -> str:
     """Under which name a claim is leased."""
-    return f"execution:{event.execution}" if isinstance(event, e.ExecutionClaimed) else f"run:{log}"
+    return f"execution:{log}:{event.execution}" if isinstance(event, e.ExecutionClaimed) else f"run:{log}"
 
 
 def _masked(entry: Entry, secret: str | None) -> e.AnyEvent:
     if isinstance(entry.event, e.Unknown):
         # Nobody here knows what is content in it, so all of it is.
-        return e.Unknown(type=entry.event.type, raw=msgspec.json.encode({"type": entry.event.type}))
+        return e.Unknown(type=entry.event.type, raw=msgspec.Raw(msgspec.json.encode({"type": entry.event.type})))
     return shape.masked(entry.event, secret)

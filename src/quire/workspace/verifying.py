@@ -11,9 +11,9 @@ from ..stores.store import LogInfo, Store
 from .workspace import Verified
 
 
-async def verify_log(store: Store, info: LogInfo) -> Verified:
-    """Walk the chain of a log; if that holds, fold it and compare its snapshots."""
-    verifier = Verifier(info.log, info.head)
+async def verify_log(store: Store, info: LogInfo, imported: int = 0) -> Verified:
+    """Walk the chain of a log, of which so many came from elsewhere; if that holds, compare its snapshot."""
+    verifier = Verifier(info.log, info.head, imported)
     since = 0
     while records := await store.read(info.log, since):
         for record in records:

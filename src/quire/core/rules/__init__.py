@@ -12,10 +12,10 @@ from typing import assert_never
 
 from .. import events as e
 from ..errors import BadInput, NotFound, Refused
-from ..ids import CommentId, check_id
+from ..ids import CommentId, check_id, check_name
 from ..notebook import Comment, Notebook
 from . import cells, executions, proposals, runs
-from .asking import Asking, check_name, known_cell
+from .asking import Asking, known_cell
 
 __all__ = ["Asking", "accept"]
 
@@ -23,6 +23,8 @@ __all__ = ["Asking", "accept"]
 def accept(now: Notebook, event: e.NotebookEvent, asking: Asking) -> e.NotebookEvent:
     """Return `event` as it is to be recorded next, or raise what speaks against it."""
     _check_beginning(now, event)
+    if now.run is not None and now.run.is_open:
+        runs.check_undisturbed(now.name, now.run, event, asking)
     match event:
         case (
             e.CellAdded()
@@ -73,13 +75,16 @@ def accept(now: Notebook, event: e.NotebookEvent, asking: Asking) -> e.NotebookE
             return event
 
 
+_NOT_WHEN_ARCHIVED = e.CellChange | e.ExecutionRequested | e.ProposalMade | e.ProposalAccepted | e.FileMerged
+
+
 def _check_beginning(now: Notebook, event: e.NotebookEvent) -> None:
     begins = isinstance(event, e.NotebookCreated | e.RunRequested)
     if begins and now.seq:
         raise Refused(f"Notebook {now.name!r} exists already. Choose another id, or send other events to it.")
     if not begins and not now.seq:
         raise NotFound("There is no such notebook. Begin its log with notebook_created or run_requested.")
-    if now.archived and isinstance(event, e.CellChange | e.ExecutionRequested | e.ProposalMade | e.FileMerged):
+    if now.archived and isinstance(event, _NOT_WHEN_ARCHIVED):
         raise Refused(f"Notebook {now.name!r} is archived. Take it out again first: `quire archive --undo {now.name}`.")
 
 
@@ -104,10 +109,14 @@ def _check_notebook(
         case e.NotebookArchived() | e.MetadataSet():
             pass
         case e.FileBound():
+            if now.run is not None:
+                raise Refused(f"{now.name!r} is a run: its outputs are exported, never bound to a file (rule 13).")
             _check_path(event.path)
         case e.ConflictRaised():
             check_id(event.conflict, "Conflict")
             known_cell(now, event.cell)
+            if event.conflict in now.conflicts:
+                raise Refused(f"Conflict {event.conflict!r} is open already. Choose another id.")
         case e.ConflictResolved():
             if event.conflict not in now.conflicts:
                 raise NotFound(f"There is no open conflict {event.conflict!r}. It may have been resolved already.")
@@ -131,14 +140,8 @@ def _check_notebook(
 def _check_path(path: str | None) -> None:
     if path is None:
         return
-    parts = path.split("/")
-    if (
-        not path
-        or path.startswith("/")
-        or "\\" in path
-        or "\0" in path
-        or any(part in ("", ".", "..") for part in parts)
-    ):
+    check_name(path, "A path")
+    if path.startswith("/") or "\\" in path or any(part in ("", ".", "..") for part in path.split("/")):
         raise BadInput(f"Path {path!r} does not lie inside the workspace's folder. Write it relative to that, with /.")
 
 

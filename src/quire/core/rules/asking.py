@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ..errors import BadInput, NotFound
+from ..errors import NotFound
 from ..ids import ActorId, CellId, nearest
 from ..notebook import Cell, Notebook
 from ..text import Edit
@@ -15,8 +15,12 @@ class Asking(msgspec.Struct, kw_only=True):
 
     actor: ActorId
     at: str
+    seq: int
+    """Where the log is when the submission comes in: no edit can be against a later number."""
     epoch: int | None = None
     """Of the lease that a claim has just been given."""
+    bases: dict[CellId, int] = {}
+    """The number against which this submission edits a cell; there is one for each."""
     earlier: dict[tuple[CellId, int], list[Edit]] = {}
     """The edits of a cell that came after a number, as the sender's next edit will meet them."""
 
@@ -38,9 +42,3 @@ def live_cell(now: Notebook, cell: CellId) -> Cell:
     if found.removed:
         raise NotFound(f"Cell {cell!r} of notebook {now.name!r} was removed. Add it again to bring it back.")
     return found
-
-
-def check_name(name: str, what: str) -> None:
-    """Refuse a name that a terminal, a URL or a list could not show."""
-    if not 0 < len(name) <= 200 or not name.isprintable() or name != name.strip():
-        raise BadInput(f"{what} is 1 to 200 printable characters without spaces around them, not {name[:80]!r}.")

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from .. import events as e
 from ..errors import BadInput, Refused
-from ..ids import CellId, EventId, LogId, check_cell_id
+from ..ids import CellId, EventId, LogId, check_cell_id, check_name
 from ..notebook import Notebook
 from ..reduce import Fold
 from ..text import Edit, check_edit, difference, rebase, source_hash
-from .asking import Asking, check_name, known_cell, live_cell
+from .asking import Asking, known_cell, live_cell
 
 
 def accept(now: Notebook, event: e.CellChange, asking: Asking) -> e.CellChange:
@@ -70,7 +70,8 @@ def _check_tags(tags: Iterable[str]) -> None:
 
 
 def _complete_edit(now: Notebook, event: e.SourceEdited, asking: Asking) -> e.SourceEdited:
-    if (event.text is None) == (event.base is None) or (event.text is None) != (event.base_hash is None):
+    whole = event.text is not None
+    if whole == (event.base is not None) or whole != (event.base_hash is not None) or (whole and event.edit):
         raise BadInput(
             f"An edit of cell {event.cell!r} is either `edit` with `base`, or `text` with `base_hash`. Send one of the two."
         )
@@ -93,9 +94,14 @@ def _complete_text(now: Notebook, event: e.SourceEdited) -> e.SourceEdited:
 
 def _complete_splices(now: Notebook, event: e.SourceEdited, base: int, asking: Asking) -> e.SourceEdited:
     cell = known_cell(now, event.cell)
-    if not 0 < base <= now.seq:
+    if not 0 < base <= asking.seq:
         raise BadInput(
-            f"An edit of cell {event.cell!r} is against number {base}; the log has 1 to {now.seq}. Read it again."
+            f"An edit of cell {event.cell!r} is against number {base}; the log has 1 to {asking.seq}. Read it again."
+        )
+    if asking.bases.setdefault(event.cell, base) != base:
+        raise BadInput(
+            f"Edits of cell {event.cell!r} in one submission are against {asking.bases[event.cell]} and {base}. "
+            "Make all of them against one number, each on top of the one before."
         )
     check_edit(event.edit)
     earlier = asking.earlier.get((event.cell, base), [])
@@ -148,17 +154,15 @@ def _changes(event: e.AnyEvent) -> tuple[e.CellChange, ...]:
 # ---- Several changes as one
 
 
-def completed(
-    now: Notebook, changes: Iterable[e.CellChange], asking: Asking
-) -> tuple[tuple[e.CellChange, ...], Notebook]:
+def completed(now: Notebook, changes: Iterable[e.CellChange], asking: Asking) -> tuple[tuple[e.CellChange, ...], Fold]:
     """Complete changes that are made one on top of the other; also return what they lead to."""
     folding = Fold(now)
     done: list[e.CellChange] = []
     for change in changes:
         recorded = accept(folding.now, change, asking)
-        folding.add(_as_entry(recorded, folding.now.seq + 1, asking))
+        folding.add(as_entry(recorded, folding.now.seq + 1, asking))
         done.append(recorded)
-    return tuple(done), folding.now
+    return tuple(done), folding
 
 
 def completed_file(now: Notebook, event: e.FileMerged, asking: Asking) -> e.FileMerged:
@@ -166,5 +170,6 @@ def completed_file(now: Notebook, event: e.FileMerged, asking: Asking) -> e.File
     return replace(event, changes=completed(now, event.changes, asking)[0])
 
 
-def _as_entry(change: e.CellChange, seq: int, asking: Asking) -> e.Entry:
+def as_entry(change: e.CellChange | e.ExecutionRequested, seq: int, asking: Asking) -> e.Entry:
+    """An entry for trying out what an event leads to."""
     return e.Entry(log=LogId(""), seq=seq, id=EventId(""), at=asking.at, actor=asking.actor, event=change)

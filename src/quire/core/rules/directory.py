@@ -7,7 +7,7 @@ from typing import assert_never
 from .. import events as e
 from ..directory import Directory
 from ..errors import BadInput, NotFound, Refused
-from ..ids import check_actor, check_id
+from ..ids import actor_kind, check_actor, check_id, check_time
 
 
 def accept_in_directory(now: Directory, event: e.WorkspaceEvent) -> e.WorkspaceEvent:
@@ -18,8 +18,6 @@ def accept_in_directory(now: Directory, event: e.WorkspaceEvent) -> e.WorkspaceE
         case e.PolicySet():
             if event.actor is not None:
                 check_actor(event.actor)
-            if not event.effects:
-                raise BadInput("A policy names at least one effect and says allowed, asked or denied.")
         case e.TokenCreated():
             _check_token(now, event)
         case e.TokenRevoked():
@@ -39,8 +37,12 @@ def accept_in_directory(now: Directory, event: e.WorkspaceEvent) -> e.WorkspaceE
 def _check_token(now: Directory, event: e.TokenCreated) -> None:
     check_id(event.token, "Token")
     check_actor(event.actor)
+    if actor_kind(event.actor) == "system":
+        raise Refused("Nobody gets a token for the system itself: it acts from within.")
     if event.on_behalf_of is not None:
         check_actor(event.on_behalf_of)
+    if event.expires_at is not None:
+        check_time(event.expires_at, "A token's end")
     if event.token in now.tokens:
         raise Refused(f"Token {event.token!r} exists already. Choose another id.")
     if not event.scopes:

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from .. import events as e
 from ..errors import BadInput, Conflict, NotFound, Refused
-from ..ids import ActorId, CellId, ExecutionId, actor_kind, check_id
-from ..notebook import Cell, Execution, Notebook, Stream
+from ..ids import ActorId, CellId, ExecutionId, RuntimeId, actor_kind, check_id, check_name
+from ..notebook import INLINE_TEXT, Cell, Execution, Notebook, Stream
 from ..text import source_hash
+from ..values import Json
 from .asking import Asking, live_cell
 
 ExecutionEvent = (
@@ -35,10 +36,17 @@ def accept(now: Notebook, event: ExecutionEvent, asking: Asking) -> ExecutionEve
     match event:
         case e.StreamAppended():
             _check_stream(_held(now, event.execution, event.epoch, asking.actor), event)
-        case e.OutputAdded() | e.DisplayUpdated() | e.OutputsCleared():
+        case e.OutputAdded():
+            _held(now, event.execution, event.epoch, asking.actor)
+            if isinstance(event.output, e.Display):
+                _check_inline(event.execution, event.output.data)
+        case e.DisplayUpdated():
+            _held(now, event.execution, event.epoch, asking.actor)
+            _check_inline(event.execution, event.data)
+        case e.OutputsCleared():
             _held(now, event.execution, event.epoch, asking.actor)
         case e.ResultRecorded():
-            check_id(event.name, "Result")
+            check_name(event.name, "A result's name")
             _held(now, event.execution, event.epoch, asking.actor)
         case e.ExecutionRequested():
             check_request(now, event.execution, event.cell, event.source_hash)
@@ -78,7 +86,7 @@ def check_request(now: Notebook, execution: ExecutionId, cell: CellId, wanted_ha
     current = source_hash(found.source)
     if wanted_hash != current:
         raise Refused(
-            f"Cell {cell!r} was changed by {found.edited_by} since {wanted_hash[:12] or 'never'}. "
+            f"Cell {cell!r} is not the source that {wanted_hash[:12]!r} names; {found.edited_by} changed it last. "
             f"Read it again, then request it with source_hash={current}.",
             source=found.source,
             source_hash=current,
@@ -105,7 +113,15 @@ def _complete_claim(now: Notebook, event: e.ExecutionClaimed, asking: Asking) ->
     found = _open(now, event.execution)
     if found.state != "queued":
         raise Conflict(f"Execution {event.execution!r} was claimed by {found.runtime}.", runtime=found.runtime)
+    if found.wants is not None and found.wants not in _names(now, event.runtime):
+        raise Refused(f"Execution {event.execution!r} is for runtime {found.wants!r}, not for {event.runtime!r}.")
     return replace(event, epoch=asking.epoch)
+
+
+def _names(now: Notebook, runtime: RuntimeId) -> set[str]:
+    """What a request may call a runtime: its id, or the name and language it attached with."""
+    known = now.runtimes.get(runtime)
+    return {runtime, *((known.name, known.language or "") if known is not None else ())} - {""}
 
 
 def check_runtime(runtime: str, actor: ActorId) -> None:
@@ -118,8 +134,10 @@ def _check_start(now: Notebook, event: e.ExecutionStarted, asking: Asking) -> No
     cell = live_cell(now, event.cell)
     if cell.execution is not None and cell.execution.state == "running":
         raise Conflict(f"Cell {event.cell!r} is running already, as execution {cell.execution.id!r}.")
-    if now.run is not None and event.execution not in now.executions:
+    if now.run is not None and now.run.is_open:
         check_run_held(now, event.epoch, asking.actor)
+        if now.run.status != "running":
+            raise Refused(f"Run {now.name!r} is {now.run.status}: its cells run after run_started.")
         check_request(now, event.execution, event.cell, event.source_hash)
         return
     found = _open(now, event.execution)
@@ -129,6 +147,8 @@ def _check_start(now: Notebook, event: e.ExecutionStarted, asking: Asking) -> No
         )
     if found.state != "claimed":
         raise Refused(f"Execution {event.execution!r} is {found.state}: claim it before it starts.")
+    if found.cell_kind != cell.kind:
+        raise Refused(f"Cell {event.cell!r} is a {cell.kind} cell now; {found.cell_kind} was requested. Cancel it.")
     _check_epoch(found, event.epoch, asking.actor)
 
 
@@ -166,12 +186,28 @@ def check_run_held(now: Notebook, epoch: int, actor: ActorId) -> None:
 def _check_stream(found: Execution, event: e.StreamAppended) -> None:
     last = found.outputs[-1] if found.outputs else None
     length = last.length if isinstance(last, Stream) and last.name == event.name else 0
-    seen = event.chunk <= found.chunk
-    if event.offset < 0 or (event.offset > length and event.blob is None and not seen):
+    if event.chunk <= found.chunk:
+        return  # seen already, and adds nothing
+    if event.offset < 0 or (event.offset > length and event.blob is None):
         raise BadInput(
-            f"Execution {event.execution!r}: {event.name} has {length} code points, so text cannot begin at {event.offset}. "
-            "Send what comes before it, or the whole as a blob."
+            f"Execution {event.execution!r}: {event.name} has {length} code points, "
+            f"so text cannot begin at {event.offset}. Send what comes before it, or the whole as a blob."
         )
+    if event.offset + len(event.text) > INLINE_TEXT and event.blob is None:
+        raise BadInput(
+            f"Execution {event.execution!r}: {event.name} is longer than {INLINE_TEXT:,} code points. "
+            "Put the whole of it into a blob, and send head and tail with that (rule 5)."
+        )
+    _check_inline(event.execution, {"text": event.text})
+
+
+def _check_inline(execution: ExecutionId, data: dict[str, Json]) -> None:
+    for name, value in data.items():
+        if isinstance(value, str) and len(value) > INLINE_TEXT:
+            raise BadInput(
+                f"Execution {execution!r}: {name} has {len(value):,} code points; {INLINE_TEXT:,} stay inline. "
+                "Put the whole into a blob, and an excerpt here (rule 5)."
+            )
 
 
 def _check_finish(now: Notebook, event: e.ExecutionFinished, asking: Asking) -> None:
@@ -188,10 +224,15 @@ def _check_finish(now: Notebook, event: e.ExecutionFinished, asking: Asking) -> 
 
 def _check_skip(now: Notebook, event: e.ExecutionSkipped, asking: Asking) -> None:
     check_id(event.execution, "Execution")
-    if actor_kind(asking.actor) not in ("runtime", "system"):
+    system = asking.actor.startswith("system:")
+    if actor_kind(asking.actor) != "runtime" and not system:
         raise Refused(f"{asking.actor} cannot skip executions; cancel it instead (execution_cancelled).")
+    if now.run is not None and now.run.is_open and not system:
+        check_run_held(now, now.run.epoch or 0, asking.actor)
     cell = live_cell(now, event.cell)
-    if cell.queued is not None and cell.queued.id != event.execution:
-        raise Conflict(f"Cell {event.cell!r} waits as execution {cell.queued.id!r}. Skip or cancel that one.")
     if cell.queued is None:
         _check_new(now, event.execution, cell)
+    elif cell.queued.id != event.execution:
+        raise Conflict(f"Cell {event.cell!r} waits as execution {cell.queued.id!r}. Skip or cancel that one.")
+    elif cell.queued.runtime not in (None, asking.actor) and not system:
+        raise Refused(f"Execution {event.execution!r} is held by {cell.queued.runtime}, not by {asking.actor}.")

@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from .. import events as e
 from ..errors import BadInput, Conflict, NotFound, Refused
-from ..ids import CellId, ProposalId, check_id
+from ..ids import CellId, ProposalId, check_id, check_time
 from ..notebook import Notebook, Proposal
+from ..reduce import Fold
 from ..text import source_hash
 from .asking import Asking, live_cell
-from .cells import completed
+from .cells import as_entry, completed
 from .executions import check_request
 
 ProposalEvent = e.ProposalMade | e.ProposalAccepted | e.ProposalDeclined | e.ProposalWithdrawn | e.ProposalExpired
@@ -32,7 +33,9 @@ def accept(now: Notebook, event: ProposalEvent, asking: Asking) -> ProposalEvent
                 raise Refused(f"Proposal {event.proposal!r} is not {asking.actor}'s to withdraw. Decline it instead.")
         case e.ProposalExpired():
             expires_at = _open(now, event.proposal).expires_at
-            if not asking.actor.startswith("system:") or expires_at is None or asking.at < expires_at:
+            if not asking.actor.startswith("system:"):
+                raise Refused(f"Proposals expire by themselves; {asking.actor} may decline {event.proposal!r}.")
+            if expires_at is None or asking.at < expires_at:
                 raise Refused(f"Proposal {event.proposal!r} has not expired; it does at {expires_at or 'no time'}.")
         case _:
             assert_never(event)
@@ -56,10 +59,23 @@ def _check_made(now: Notebook, event: e.ProposalMade, asking: Asking) -> None:
         raise Refused(f"Proposal {event.proposal!r} exists already. Choose another id.")
     if not event.changes and not event.effects:
         raise BadInput(f"Proposal {event.proposal!r} asks for nothing: give it changes or effects.")
+    if event.expires_at is not None:
+        check_time(event.expires_at, "A proposal's end")
     # Tried now, so that whoever answers is not asked about what can no longer happen anyway.
     _, then = completed(now, event.changes, asking)
-    for effect in event.effects:
-        check_request(then, effect.execution, effect.cell, effect.source_hash)
+    _check_effects(then, event.effects, asking)
+
+
+def _check_effects(then: Fold, effects: tuple[e.RunCell, ...], asking: Asking) -> None:
+    """Each effect has to be possible after the changes and after the effects before it."""
+    for effect in effects:
+        cell = check_request(then.now, effect.execution, effect.cell, effect.source_hash)
+        if cell.kind != effect.cell_kind:
+            raise Refused(
+                f"Cell {effect.cell!r} is a {cell.kind} cell, not {effect.cell_kind}. Make the proposal anew."
+            )
+        request = e.ExecutionRequested(execution=effect.execution, cell=effect.cell, source_hash=effect.source_hash)
+        then.add(as_entry(request, then.now.seq + 1, asking))
 
 
 def _complete_acceptance(now: Notebook, event: e.ProposalAccepted, asking: Asking) -> e.ProposalAccepted:
@@ -74,12 +90,13 @@ def _complete_acceptance(now: Notebook, event: e.ProposalAccepted, asking: Askin
             _check_still_there(now, change.cell, changes)
     applied, then = completed(now, changes, asking)
     for effect in effects:
-        if source_hash(live_cell(then, effect.cell).source) != effect.source_hash:
+        cell = live_cell(then.now, effect.cell)
+        if source_hash(cell.source) != effect.source_hash or cell.kind != effect.cell_kind:
             raise Refused(
                 f"Cell {effect.cell!r} is no longer what proposal {event.proposal!r} showed, so its run is void. "
                 "Accept the other parts with `selection`, or decline it."
             )
-        check_request(then, effect.execution, effect.cell, effect.source_hash)
+    _check_effects(then, effects, asking)
     return replace(event, applied=applied, effects=effects)
 
 
@@ -110,7 +127,8 @@ def _check_builds_on(proposal: Proposal, chosen: set[int]) -> None:
     left_out: dict[CellId, int] = {}
     for number, change in enumerate(proposal.changes):
         if number not in chosen:
-            left_out.setdefault(change.cell, number)
+            if isinstance(change, e.SourceEdited | e.CellAdded):
+                left_out.setdefault(change.cell, number)
         elif change.cell in left_out and isinstance(change, e.SourceEdited):
             raise Refused(
                 f"Change {number} builds on change {left_out[change.cell]} of the same cell. Select both, or neither."

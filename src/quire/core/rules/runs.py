@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from .. import events as e
 from ..errors import Conflict, Refused
+from ..ids import check_name
 from ..notebook import Notebook, Run
-from .asking import Asking, check_name, known_cell
+from .asking import Asking, known_cell
 from .executions import check_run_held, check_runtime
 
 RunEvent = (
@@ -47,6 +48,18 @@ def accept(now: Notebook, event: RunEvent, asking: Asking) -> RunEvent:
     return event
 
 
+def check_undisturbed(name: str, run: Run, event: e.NotebookEvent, asking: Asking) -> None:
+    """What runs is what was requested: until a run is over, only its own actors touch its cells.
+
+    Whoever requested it lays out the cells before it is claimed, its runtime after that.
+    """
+    if isinstance(event, e.ExecutionRequested | e.ExecutionClaimed | e.ProposalAccepted):
+        raise Refused(f"Run {name!r} is {run.status}: cells of it can be executed or changed once it is over.")
+    owner = run.by if run.status == "queued" else run.runtime
+    if isinstance(event, e.CellChange) and asking.actor != owner:
+        raise Refused(f"Run {name!r} is {run.status}: until it is over only {owner} changes its cells.")
+
+
 def _run(now: Notebook) -> Run:
     if now.run is None:
         raise Refused(f"{now.name!r} is a notebook, not a run: request its executions instead.")
@@ -69,9 +82,9 @@ def _check_finish(now: Notebook, event: e.RunFinished, asking: Asking) -> None:
         known_cell(now, event.failed_cell)
     if run.status == "queued" and event.status == "cancelled":
         return  # nobody has begun, so whoever may run may take it back
-    if asking.actor.startswith("system:") and event.status == "lost" and run.is_open and run.epoch == event.epoch:
-        return
-    check_run_held(now, event.epoch, asking.actor)
+    lost = asking.actor.startswith("system:") and event.status == "lost" and run.is_open and run.epoch == event.epoch
+    if not lost:
+        check_run_held(now, event.epoch, asking.actor)
     if now.executions:
         raise Refused(
             f"Run {now.name!r} cannot finish before its executions have: {', '.join(list(now.executions)[:3])}."

@@ -94,5 +94,5 @@ async def _holding(workspace: LocalWorkspace, log: LogId, secret: str):
 
 def _holds(entry: Entry, secret: str) -> bool:
     if isinstance(entry.event, Unknown):
-        return secret.encode() in entry.event.raw
+        return secret.encode() in bytes(entry.event.raw)
     return any(secret in text for text in shape.content(entry.event))
