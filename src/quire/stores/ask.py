@@ -88,8 +88,7 @@ def _authorize(
     if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
         return sqlite3.SQLITE_OK
     if action == sqlite3.SQLITE_FUNCTION:
-        return sqlite3.SQLITE_DENY if second in _COUNTED = {"events", "logs", *(f"index_{name}" for name in TABLES)}
-_FORBIDDEN_FUNCTIONS else sqlite3.SQLITE_OK
+        return sqlite3.SQLITE_DENY if second in _FORBIDDEN_FUNCTIONS else sqlite3.SQLITE_OK
     if action == sqlite3.SQLITE_READ and (_is_view(secret, first, database) or (inside or "").startswith(secret)):
         return sqlite3.SQLITE_OK
     if action == sqlite3.SQLITE_READ and second == "" and first in _COUNTED:
