@@ -23,8 +23,8 @@ help: ## List these targets
 test: $(READY) ## Run the tests, all but the torture
 	$(BIN)/pytest -m "not torture" $(PYTEST_ARGS)
 
-torture: $(READY) ## Run the long tests: kills, races, millions of events
-	QUIRE_TORTURE=1 $(BIN)/pytest -m torture $(PYTEST_ARGS)
+torture: $(READY) ## Run the long tests: a hundred kills, thousands of generated cases
+	QUIRE_TORTURE=1 $(BIN)/pytest -m "torture or generated" $(PYTEST_ARGS)
 
 check: $(READY) ## Check style, types, the import table and the purity of core
 	$(BIN)/ruff check

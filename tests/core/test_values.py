@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from quire.core.errors import BadInput
 from quire.core.values import FilePath, tag, untag
 
+pytestmark = pytest.mark.generated
+
 LEAVES = (
     st.none()
     | st.booleans()

@@ -14,7 +14,9 @@ import pytest
 
 from quire.workspace.verifying import verify_log
 
+from ..conftest import Postgres
 from ..places import open_place
+from .test_race import race
 
 CYCLES = 100 if os.environ.get("QUIRE_TORTURE") else 10
 WRITERS = 2
@@ -57,11 +59,13 @@ async def write_and_kill(place: str, cycle: int, moment: random.Random) -> set[t
     for writer in writers:
         writer.send_signal(signal.SIGKILL)
     lines += await asyncio.gather(*(rest(writer) for writer in writers))
-    told: set[tuple[str, int, str]] = set()
-    for line in (line for each in lines for line in each):
-        log, seq, id = line.split()
-        told.add((log, int(seq), id))
-    return told
+    return read_lines(lines)
+
+
+def read_lines(lines: list[list[str]]) -> set[tuple[str, int, str]]:
+    """What writers were told: log, number and id of each acknowledged event."""
+    fields = [line.split() for each in lines for line in each]
+    return {(log, int(seq), id) for log, seq, id in fields}
 
 
 async def check(place: str, told: set[tuple[str, int, str]]) -> None:
@@ -85,7 +89,7 @@ async def check(place: str, told: set[tuple[str, int, str]]) -> None:
 
 
 async def crash(place: str) -> None:
-    moment = random.Random(os.environ.get("QUIRE_TORTURE") and random.randrange(10**9) or 7)
+    moment = random.Random((os.environ.get("QUIRE_TORTURE") and random.randrange(10**9)) or 7)
     told: set[tuple[str, int, str]] = set()
     for cycle in range(CYCLES):
         told |= await write_and_kill(place, cycle, moment)
@@ -93,10 +97,62 @@ async def crash(place: str) -> None:
     assert len(told) > CYCLES * WRITERS
 
 
+async def server_crash(server: Postgres, place: str) -> None:
+    """Crash the database itself under writers that go on as soon as it is back."""
+    moment = random.Random(7)
+    told: set[tuple[str, int, str]] = set()
+    writers = [await start_writer(place, f"s{n}") for n in range(WRITERS)]
+    for _ in range(max(2, CYCLES // 5)):
+        lines = await asyncio.gather(*(acknowledged(writer, moment.randint(1, 300)) for writer in writers))
+        told |= read_lines(lines)
+        await asyncio.to_thread(server.control, "restart", "-m", "immediate")
+    for writer in writers:
+        writer.send_signal(signal.SIGKILL)
+    told |= read_lines(await asyncio.gather(*(rest(writer) for writer in writers)))
+    await check(place, told)
+
+
 async def test_writers_killed_at_random_lose_nothing_on_sqlite(tmp_path: Path) -> None:
     await crash(f"sqlite:{tmp_path / 'quire.db'}")
 
 
+async def test_writers_killed_at_random_lose_nothing_on_postgres(postgres: Postgres) -> None:
+    async with postgres.schema() as schema:
+        await crash(f"{postgres.url}#{schema}")
+
+
+async def test_a_database_that_crashes_under_its_writers_loses_nothing() -> None:
+    server = Postgres()
+    try:
+        await server_crash(server, f"{server.url}#quire")
+    finally:
+        server.stop()
+
+
 @pytest.mark.torture
+@pytest.mark.timeout(3600)
 async def test_torture_writers_killed_at_random_on_sqlite(tmp_path: Path) -> None:
     await crash(f"sqlite:{tmp_path / 'quire.db'}")
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(3600)
+async def test_torture_writers_killed_at_random_on_postgres(postgres: Postgres) -> None:
+    async with postgres.schema() as schema:
+        await crash(f"{postgres.url}#{schema}")
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(3600)
+async def test_torture_a_database_that_crashes_under_its_writers() -> None:
+    server = Postgres()
+    try:
+        await server_crash(server, f"{server.url}#quire")
+    finally:
+        server.stop()
+
+
+async def test_four_processes_write_one_notebook_on_postgres_and_lose_nothing(postgres: Postgres) -> None:
+    async with postgres.schema() as schema:
+        place = f"{postgres.url}#{schema}"
+        await check(place, await race(place))

@@ -80,11 +80,12 @@ def digest(payload: str) -> str:
 
 def link(record: Record, previous: str, seq: int | None = None) -> str:
     """The hash that `record` has after `previous`, at its own place or at `seq`."""
-    place = record.seq if seq is None else seq
-    envelope = _encode(
+    return sealed_hash(
+        previous,
+        record.digest,
         (
             record.log,
-            place,
+            record.seq if seq is None else seq,
             record.id,
             record.key,
             record.cause,
@@ -92,9 +93,13 @@ def link(record: Record, previous: str, seq: int | None = None) -> str:
             record.actor,
             record.on_behalf_of,
             record.type,
-        )
+        ),
     )
-    return sha256(bytes.fromhex(previous) + bytes.fromhex(record.digest) + envelope).hexdigest()
+
+
+def sealed_hash(previous: str, payload_digest: str, envelope: tuple[str | int | None, ...]) -> str:
+    """The hash of a record from its parts: log, seq, id, key, cause, at, actor, on_behalf_of, type."""
+    return sha256(bytes.fromhex(previous + payload_digest) + _encode(envelope)).hexdigest()
 
 
 class Verifier:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from ..core.chain import Head, Record, link
+from ..core.chain import Head, Record, sealed_hash
 from ..core.errors import BadInput, Conflict, QuireError
 from ..core.ids import LogId
 from .store import Append, Appended, Unsealed
@@ -97,7 +97,7 @@ def _check_expected(append: Append, head: Head) -> None:
 
 
 def _recorded_before(request: Sequence[Append], taken: Taken) -> list[Appended] | None:
-    if not any(taken.match(one) for append in request for one in append.records):
+    if not taken.ids or not any(taken.match(one) for append in request for one in append.records):
         return None
     matches = [[taken.match(one) for one in append.records] for append in request]
     found = [record for row in matches for record in row if record is not None]
@@ -112,21 +112,10 @@ def _seal_append(append: Append, head: Head) -> Iterator[Record]:
     for record in append.imported:
         yield replace(record, imported=True)
         head = Head(record.seq, record.hash, record.at)
+    log, seq, previous, at = append.log, head.seq, head.hash, head.at
     for one in append.records:
-        open_record = Record(
-            append.log,
-            head.seq + 1,
-            one.id,
-            one.key,
-            one.cause,
-            max(one.at, head.at),  # clocks differ between processes; time in a log never runs backwards
-            one.actor,
-            one.on_behalf_of,
-            one.type,
-            one.payload,
-            one.digest,
-            "",
-        )
-        record = replace(open_record, hash=link(open_record, head.hash))
-        yield record
-        head = Head(record.seq, record.hash, record.at)
+        seq += 1
+        at = max(one.at, at)  # clocks differ between processes; time in a log never runs backwards
+        envelope = (log, seq, one.id, one.key, one.cause, at, one.actor, one.on_behalf_of, one.type)
+        previous = sealed_hash(previous, one.digest, envelope)
+        yield Record(*envelope, one.payload, one.digest, previous)

@@ -14,11 +14,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
-from msgspec.structs import replace
-
 from ..core import codec
 from ..core import events as e
-from ..core.chain import Head, Record, digest, link
+from ..core.chain import Head, Record, digest, sealed_hash
 from ..core.directory import Directory, fold_directory
 from ..core.errors import BadInput, Conflict, NotFound, QuireError, Refused
 from ..core.events import Draft, Entry, KnownEvent
@@ -352,7 +350,8 @@ class Live(Generic[V]):
 
     def _seal(self, draft: Draft, event: KnownEvent, identity: Identity, at: str) -> Record:
         payload = codec.encode(event)
-        record = Record(
+        hash_of_payload = digest(payload)
+        envelope = (
             self._log,
             self._ahead.seq + 1,
             draft.id,
@@ -362,11 +361,8 @@ class Live(Generic[V]):
             identity.actor,
             identity.on_behalf_of,
             codec.type_of(event),
-            payload,
-            digest(payload),
-            "",
         )
-        return replace(record, hash=link(record, self._ahead.hash))
+        return Record(*envelope, payload, hash_of_payload, sealed_hash(self._ahead.hash, hash_of_payload, envelope))
 
     async def _recorded(self, drafts: Sequence[Draft]) -> list[Entry]:
         """The events that the same ids or keys were first used for, if all were."""

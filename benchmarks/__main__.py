@@ -1,0 +1,34 @@
+"""Run the benchmarks: all of them, or those whose names are given."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+
+from .appends import postgres_figures, sqlite_figures
+from .figures import Figure, show
+from .replay import growth_figures, replay_figures
+
+PARTS = {"appends": sqlite_figures, "postgres": postgres_figures, "replay": replay_figures, "growth": growth_figures}
+
+
+async def main(wanted: list[str]) -> int:
+    """Measure, print, and fail when a target is missed."""
+    as_json = "--json" in wanted
+    names = [name for name in wanted if not name.startswith("-")] or list(PARTS)
+    figures: list[Figure] = []
+    for name in names:
+        for figure in await PARTS[name]():
+            figures.append(figure)
+            if not as_json:
+                show(figure)
+    if as_json:
+        import msgspec
+
+        sys.stdout.write(json.dumps(msgspec.to_builtins(figures)) + "\n")
+    return int(any(figure.good is False for figure in figures))
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(sys.argv[1:])))

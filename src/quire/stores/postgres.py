@@ -1,0 +1,303 @@
+"""Logs in PostgreSQL, for as many machines as you like.
+
+Several servers may use one schema at once. The parts: postgres_writer.py appends,
+postgres_listen.py wakes followers, postgres_ask.py answers queries, postgres_schema.py makes
+the tables, postgres_link.py connects and explains. Followers in this process are woken after
+a commit; those in others by NOTIFY. The clock of leases is the database's, which all share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from ..core.chain import Head, Record
+from ..core.errors import Unavailable
+from ..core.ids import EventId, LogId
+from . import postgres_index
+from .index import IndexRows
+from .indexing import refresh_index
+from .postgres_ask import Asker
+from .postgres_link import FAULTS, Connection, Links, Place, connect, explain
+from .postgres_listen import POSITION, Listener
+from .postgres_schema import prepare
+from .postgres_writer import COLUMNS, LINE, Writer
+from .store import PAGE, Append, Appended, Growth, Lease, LogInfo, LogKind, Snapshot, Table
+from .wakes import Wakes, by_log
+
+FOLLOW_TRIES = 6
+"""How often a follower tries to read from a server that is away before it gives up, each time with all PAUSES."""
+SNAPSHOT_SPACING = 10_000
+"""Of the older snapshots of a log, one in so many numbers is kept, for reading the past."""
+LEASE_DAYS = 1
+"""How long the line of an ended lease is kept: see `acquire`."""
+
+T = TypeVar("T")
+
+
+class PostgresStore:
+    """Logs in one schema of a PostgreSQL database. Made by `open`."""
+
+    def __init__(self, place: Place, connection: Connection, links: Links, reader_url: str | None) -> None:
+        self._wakes = Wakes()
+        self._links = links
+        self._writer = Writer(place, connection, self._wakes.wake)
+        self._listener = Listener(place, self._wakes, self._writer)
+        self._asker = Asker(place, links, reader_url)
+        self._place = place
+        self._closed = False
+
+    @classmethod
+    async def open(cls, url: str, *, schema: str = "quire", reader_url: str | None = None) -> PostgresStore:
+        """Connect, and make the tables if they are not there. `reader_url`: the role for queries, if not ours to make."""
+        place = Place.parse(url, schema)
+        try:
+            connection = await connect(place)
+        except FAULTS as error:
+            raise explain(error, place.label) from error
+        try:
+            await prepare(connection, place)
+            return cls(place, connection, await Links.open(place), reader_url)
+        except BaseException as error:
+            connection.terminate()
+            if isinstance(error, FAULTS):
+                raise explain(error, place.label, "Nothing was changed.") from error
+            raise
+
+    async def append(self, appends: Sequence[Append]) -> list[Appended]:
+        """Record all of it or nothing, durably."""
+        return await self._writer.append(appends)
+
+    # ---- Reading
+
+    async def _fetch(self, sql: str, *values: Any) -> list[Any]:
+        return await self._links.run(lambda db: db.fetch(sql, *values))
+
+    async def read(
+        self,
+        log: LogId,
+        since: int = 0,
+        until: int | None = None,
+        *,
+        limit: int = PAGE,
+        types: Collection[str] | None = None,
+    ) -> list[Record]:
+        """Return the records with since < seq <= until, in order, at most `limit`."""
+        sql = f"SELECT {COLUMNS} FROM events WHERE log = $1 AND seq > $2 AND seq <= $3"
+        values: list[Any] = [log, since, 2**62 if until is None else until, limit]
+        if types is not None:
+            sql += " AND type = ANY($5::text[])"
+            values.append(list(types))
+        return [Record(*row) for row in await self._fetch(sql + " ORDER BY seq LIMIT $4", *values)]
+
+    async def info(self, log: LogId) -> LogInfo | None:
+        """Return the line of a log, with its head."""
+        rows = await self._fetch(f"SELECT {LINE} FROM logs WHERE log = $1", log)
+        return _info(rows[0]) if rows else None
+
+    async def logs(self, kind: LogKind | None = None) -> list[LogInfo]:
+        """Return every log, the one begun last first."""
+        sql = f"SELECT {LINE} FROM logs WHERE $1::text IS NULL OR kind = $1 ORDER BY created_at DESC, log DESC"
+        return [_info(row) for row in await self._fetch(sql, kind)]
+
+    async def find(self, *, id: EventId | None = None, key: str | None = None) -> Record | None:
+        """Return the record that was sent here with this id or this key."""
+        column, value = ("id", id) if id is not None else ("key", key)
+        rows = await self._fetch(f"SELECT {COLUMNS} FROM events WHERE {column} = $1 AND NOT imported", value)
+        return Record(*rows[0]) if rows else None
+
+    # ---- Following
+
+    def follow(self, log: LogId, since: int = 0) -> AsyncIterator[list[Record]]:
+        """Yield what there is after `since` and then whatever comes, from any process."""
+        cursor = since
+
+        async def read() -> list[Record]:
+            nonlocal cursor
+            page: list[Record] = await self._patiently(lambda: self.read(log, cursor))
+            cursor = page[-1].seq if page else cursor
+            return page
+
+        return self._wakes.pages(log, read, self._listener.start)
+
+    def feed(self, since: int = 0) -> AsyncIterator[list[Growth]]:
+        """Yield which logs grew after position `since`, and then whenever one grows."""
+        cursor = since
+        sql = f"SELECT position, log, seq, seq FROM events WHERE position > $1 ORDER BY position LIMIT {PAGE}"
+
+        async def read() -> list[Growth]:
+            nonlocal cursor
+            rows = await self._patiently(lambda: self._fetch(sql, cursor))
+            cursor = rows[-1][0] if rows else cursor
+            return by_log(Growth(*row) for row in rows)
+
+        return self._wakes.pages(None, read, self._listener.start)
+
+    async def _patiently(self, read: Callable[[], Awaitable[list[T]]]) -> list[T]:
+        """Read for a follower, who has its place and loses nothing by waiting for a server that is away."""
+        for tries_left in reversed(range(FOLLOW_TRIES)):
+            try:
+                return await read()
+            except Unavailable:
+                if self._closed:
+                    break
+                if not tries_left:
+                    raise
+        return []
+
+    async def position(self) -> int:
+        """Return the position of the last record."""
+        return (await self._fetch(POSITION))[0][0]
+
+    # ---- Snapshots
+
+    async def save_snapshot(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot; thin out the older ones."""
+
+        async def work(db: Connection) -> None:
+            key = (snapshot.log, snapshot.version)
+            async with db.transaction():
+                await db.execute(
+                    "INSERT INTO snapshots (log, version, seq, data) VALUES ($1, $2, $3, $4)"
+                    " ON CONFLICT (log, version, seq) DO UPDATE SET data = excluded.data",
+                    *key,
+                    snapshot.seq,
+                    snapshot.data,
+                )
+                await db.execute("DELETE FROM snapshots WHERE log = $1 AND version < $2", *key)
+                await db.execute(
+                    "DELETE FROM snapshots s WHERE log = $1 AND version = $2 AND seq < $3 AND EXISTS (SELECT FROM snapshots o"
+                    " WHERE o.log = $1 AND o.version = $2 AND o.seq < s.seq AND o.seq / $4 = s.seq / $4)",
+                    *key,
+                    snapshot.seq,
+                    SNAPSHOT_SPACING,
+                )
+
+        await self._links.run(work)
+
+    async def snapshot(self, log: LogId, version: int, until: int | None = None) -> Snapshot | None:
+        """Return the latest snapshot of that version at or before `until`."""
+        rows = await self._fetch(
+            "SELECT log, seq, version, data FROM snapshots WHERE log = $1 AND version = $2 AND seq <= $3"
+            " ORDER BY seq DESC LIMIT 1",
+            log,
+            version,
+            2**62 if until is None else until,
+        )
+        return Snapshot(*rows[0]) if rows else None
+
+    async def drop_snapshots(self, log: LogId, since: int = 0) -> None:
+        """Forget the snapshots of a log from number `since` on."""
+        await self._fetch("DELETE FROM snapshots WHERE log = $1 AND seq >= $2", log, since)
+
+    # ---- Leases, each change in one statement
+
+    async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
+        """Take the lease, or return None while somebody holds it."""
+        # The line of a lease that was given back stays for a day. Its lock orders those who want the name, and
+        # the number of the winner is drawn under it: so a later lease never gets a smaller epoch.
+        epoch = await self._change(
+            "INSERT INTO leases AS held (name, holder, epoch, ends)"
+            " SELECT $1, $2, nextval('epochs'), clock_timestamp() + make_interval(secs => $3)"
+            " WHERE NOT EXISTS (SELECT FROM leases WHERE name = $1 AND ends > clock_timestamp())"
+            " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, epoch = nextval('epochs'),"
+            " ends = clock_timestamp() + make_interval(secs => $3) WHERE held.ends <= clock_timestamp() RETURNING epoch",
+            name,
+            holder,
+            float(seconds),
+        )
+        return Lease(name, holder, epoch, seconds) if epoch is not None else None
+
+    async def renew(self, lease: Lease, seconds: float) -> Lease | None:
+        """Hold on to a lease; None when it is lost."""
+        held = await self._change(
+            "UPDATE leases SET ends = clock_timestamp() + make_interval(secs => $3)"
+            " WHERE name = $1 AND epoch = $2 AND ends > clock_timestamp() RETURNING epoch",
+            lease.name,
+            lease.epoch,
+            float(seconds),
+        )
+        return msgspec.structs.replace(lease, seconds_left=seconds) if held is not None else None
+
+    async def release(self, lease: Lease) -> None:
+        """Give a lease back, and forget those that ended long ago."""
+        await self._change(
+            "WITH old AS (SELECT name FROM leases WHERE ends < clock_timestamp() - make_interval(days => $3)"
+            " LIMIT 100 FOR UPDATE SKIP LOCKED), gone AS (DELETE FROM leases USING old WHERE leases.name = old.name)"
+            " UPDATE leases SET ends = least(ends, clock_timestamp()) WHERE name = $1 AND epoch = $2",
+            lease.name,
+            lease.epoch,
+            LEASE_DAYS,
+        )
+
+    async def lease(self, name: str) -> Lease | None:
+        """Return the lease that is held under this name now."""
+        rows = await self._fetch(
+            "SELECT name, holder, epoch, extract(epoch FROM ends - clock_timestamp())::float8 FROM leases"
+            " WHERE name = $1 AND ends > clock_timestamp()",
+            name,
+        )
+        return Lease(*rows[0]) if rows else None
+
+    async def _change(self, sql: str, *values: Any) -> Any:
+        """Do what must not be done a second time when nobody knows whether it was done."""
+        return await self._links.run(lambda db: db.fetchval(sql, *values), repeat=False)
+
+    # ---- Tokens
+
+    async def save_token(self, digest: str, token: str) -> None:
+        """Keep the hash of a token's secret beside the token's id."""
+        await self._fetch(
+            "INSERT INTO tokens (digest, token) VALUES ($1, $2) ON CONFLICT (digest) DO UPDATE SET token = excluded.token",
+            digest,
+            token,
+        )
+
+    async def token(self, digest: str) -> str | None:
+        """Return the id of the token whose secret has this hash."""
+        rows = await self._fetch("SELECT token FROM tokens WHERE digest = $1", digest)
+        return rows[0][0] if rows else None
+
+    # ---- The index
+
+    async def indexed(self) -> int:
+        """Return the position up to which the index was made; 0 when it was made by another version."""
+        return await self._links.run(postgres_index.indexed)
+
+    async def save_index(self, rows: IndexRows, since: int, position: int) -> bool:
+        """Bring the index from `since` to `position`, if it still is at `since`."""
+        return await self._links.run(lambda db: postgres_index.save(db, self._place, rows, since, position))
+
+    async def forget_index(self) -> None:
+        """Throw the index away, because what it was made from was masked."""
+        await self._links.run(lambda db: postgres_index.forget(db, self._place))
+
+    async def query(self, sql: str, *, limit: int, seconds: float) -> Table:
+        """Bring the index up to date and answer a question about it, read-only for real."""
+        await refresh_index(self)
+        return await self._asker.ask(sql, limit=limit, seconds=seconds)
+
+    async def close(self) -> None:
+        """Finish what is waiting and hang up."""
+        if self._closed:
+            return
+        self._closed = True
+        await self._writer.close()
+        self._wakes.close()
+        await self._listener.close()
+        await self._links.close()
+
+
+def _info(row: Iterable[Any]) -> LogInfo:
+    log, kind, seq, hash, at, name, archived, created_at, created_by = row
+    return LogInfo(
+        log=log,
+        kind=kind,
+        head=Head(seq, hash, at),
+        name=name,
+        archived=archived,
+        created_at=created_at,
+        created_by=created_by,
+    )

@@ -1,0 +1,77 @@
+"""How a process hears that another one has committed.
+
+NOTIFY is a wake-up and never the data. It can get lost with the connection, so whenever the
+connection is made anew everybody is woken, and the position is looked at now and then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import msgspec
+
+from ..core.ids import LogId
+from .postgres_link import FAULTS, PAUSES, Connection, Place, connect, hang_up
+from .postgres_writer import Writer
+from .wakes import Wakes
+
+LOOK_SECONDS = 5.0
+"""How often a process that follows looks at the position by itself."""
+POSITION = "SELECT value FROM counters WHERE name = 'position'"
+
+
+class Listener:
+    """Wakes the followers of this process when another one has committed."""
+
+    def __init__(self, place: Place, wakes: Wakes, writer: Writer) -> None:
+        self._place = place
+        self._wakes = wakes
+        self._writer = writer
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Listen, from the first follower on."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._listen_on(), name="quire-listen")
+
+    async def close(self) -> None:
+        """Stop listening."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _listen_on(self) -> None:
+        while True:
+            try:
+                await self._listen()  # comes back when the connection is lost: make another at once
+            except FAULTS:
+                await asyncio.sleep(PAUSES[-1])
+
+    async def _listen(self) -> None:
+        connection = await connect(self._place, pauses=PAUSES)
+        lost = asyncio.Event()
+        connection.add_termination_listener(lambda *_: lost.set())
+        try:
+            await connection.add_listener(self._place.channel, self._hear)
+            self._wakes.wake()  # of what came while nobody listened
+            seen = None
+            while not lost.is_set():
+                position = await connection.fetchval(POSITION)
+                if seen is not None and position != seen:
+                    self._wakes.wake()
+                seen = position
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(lost.wait(), LOOK_SECONDS)
+        finally:
+            await hang_up(connection)
+
+    def _hear(self, _connection: Connection, backend: int, _channel: str, payload: str) -> None:
+        if backend == self._writer.backend:
+            return  # our own: its followers were woken after the commit
+        try:
+            logs = msgspec.json.decode(payload, type=list[LogId]) if payload else None
+        except msgspec.MsgspecError:
+            logs = None  # anybody who can connect can send one; it wakes, and means nothing
+        self._wakes.wake(logs)
