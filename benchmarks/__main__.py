@@ -7,7 +7,7 @@ import json
 import sys
 
 from .appends import postgres_figures, sqlite_figures
-from .figures import Figure, show
+from .figures import Figure, show, show_heading
 from .replay import growth_figures, replay_figures
 
 PARTS = {"appends": sqlite_figures, "postgres": postgres_figures, "replay": replay_figures, "growth": growth_figures}
@@ -18,6 +18,8 @@ async def main(wanted: list[str]) -> int:
     as_json = "--json" in wanted
     names = [name for name in wanted if not name.startswith("-")] or list(PARTS)
     figures: list[Figure] = []
+    if not as_json:
+        show_heading()
     for name in names:
         for figure in await PARTS[name]():
             figures.append(figure)

@@ -27,8 +27,8 @@ from quire.workspace.local import LocalWorkspace
 from .figures import Figure, alternately, rate_figure
 
 WRITERS = 64
-SECONDS = 1.5
-ROUNDS = 5
+SECONDS = 1.0
+ROUNDS = 7
 PAYLOAD = '{"type":"metadata_set","values":{"text":"' + "x" * 250 + '"}}'
 _numbers = count()
 _positions = count(0, 10_000_000)
@@ -108,22 +108,8 @@ async def raw_postgres(url: str, schema: str) -> float:
     insert = f"INSERT INTO events (position, {COLUMNS}) SELECT * FROM unnest({arrays})"
     written, spent, start = 0, 0.0, time.perf_counter()
     for seq in count(1):
-        rows = [
-            (
-                position + written + n,
-                f"log-{run}-{n}",
-                seq,
-                new_id(),
-                None,
-                None,
-                now,
-                "human:ada",
-                None,
-                "metadata_set",
-            )
-            + (PAYLOAD, hash, hash, False, False)
-            for n in range(WRITERS)
-        ]
+        rest = (None, None, now, "human:ada", None, "metadata_set", PAYLOAD, hash, hash, False, False)
+        rows = [(position + written + n, f"log-{run}-{n}", seq, new_id(), *rest) for n in range(WRITERS)]
         await connection.execute(insert, *zip(*rows, strict=True))
         written += WRITERS
         if (spent := time.perf_counter() - start) > SECONDS:

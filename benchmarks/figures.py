@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import sys
 import time
 from collections.abc import Awaitable, Callable
@@ -52,6 +54,12 @@ def rate_figure(name: str, ours: float, floor: float, floor_name: str, at_least:
         target=f"≥ {at_least:g} × floor",
         good=ours >= at_least * floor,
     )
+
+
+def show_heading() -> None:
+    """Print what the columns are, and of what machine."""
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    sys.stdout.write(f"{machine}\n\n{'':<52} {'ours':>14}  {'floor':<34} {'ratio':>8}  target\n")
 
 
 def show(figure: Figure) -> None:

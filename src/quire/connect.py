@@ -98,4 +98,5 @@ async def _open_postgres(url: str, identity: Identity | None) -> LocalWorkspace:
         ) from missing
     where = os.environ.get("QUIRE_BLOBS")
     blobs = open_blobs(where if where is not None else make_folder(new_folder(Path.cwd())) / "blobs")
-    return LocalWorkspace(await PostgresStore.open(url), blobs, identity or access.owner())
+    store = await PostgresStore.open(url, reader_url=os.environ.get("QUIRE_READER_URL"))
+    return LocalWorkspace(store, blobs, identity or access.owner())

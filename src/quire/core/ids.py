@@ -57,12 +57,19 @@ Entropy = Callable[[int], bytes]
 def ulid(milliseconds: int, entropy: Entropy) -> str:
     """Make an id that sorts by time: 48 bits of milliseconds, 80 random bits."""
     random = int.from_bytes(entropy(10), "big")
-    return _base32(milliseconds, 10) + _base32(random >> 40, 8) + _base32(random & 0xFF_FFFF_FFFF, 8)
+    return _base32(milliseconds) + _base32(random >> 40)[2:] + _base32(random & 0xFF_FFFF_FFFF)[2:]
 
 
-def _base32(number: int, length: int) -> str:
-    pairs = [_PAIRS[(number >> shift) & 1023] for shift in range(5 * length - 10, -1, -10)]
-    return "".join(pairs)
+def _base32(number: int) -> str:
+    """Ten digits of base 32. Written out: every event needs an id, and a loop takes three times as long."""
+    pairs = _PAIRS
+    return (
+        pairs[number >> 40 & 1023]
+        + pairs[number >> 30 & 1023]
+        + pairs[number >> 20 & 1023]
+        + pairs[number >> 10 & 1023]
+        + pairs[number & 1023]
+    )
 
 
 def new_cell_id(taken: Iterable[str], entropy: Entropy) -> CellId:

@@ -16,9 +16,9 @@ async def refresh_index(store: Store) -> None:
     """Index what was recorded since the last time. Safe to do by several at once."""
     while True:
         since, position = await store.indexed(), await store.position()
-        if since >= position:
+        if max(since, 0) >= position:
             return
-        async for page in store.feed(since):
+        async for page in store.feed(max(since, 0)):
             rows = IndexRows()
             for growth in page:
                 rows.extend(await _rows(store, growth))

@@ -22,7 +22,7 @@ async def save(db: Connection, place: Place, rows: IndexRows, since: int, positi
         at, version = await _state(db, "FOR UPDATE")
         if at != since:
             return False
-        if since == 0:
+        if since <= 0:
             await _empty(db, place, version)
         await _save_rows(db, rows)
         await db.execute("UPDATE counters SET value = $1 WHERE name = 'indexed'", position)
@@ -34,6 +34,7 @@ async def forget(db: Connection, place: Place) -> None:
     async with db.transaction():
         _, version = await _state(db, "FOR UPDATE")
         await _empty(db, place, version)
+        await db.execute("UPDATE counters SET value = -1 - floor(random() * 1e15)::bigint WHERE name = 'indexed'")
 
 
 async def _empty(db: Connection, place: Place, version: int) -> None:

@@ -6,7 +6,7 @@ are taken, and asks `seal` what to write. One order, no gaps, each id and key on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -73,17 +73,18 @@ def _seal_request(request: Sequence[Append], heads: dict[LogId, Head], taken: Ta
     if first is not None:
         return first
     for append in request:
-        _check_expected(append, heads.get(append.log, Head()))
+        _check_expected(append, heads.get(append.log) or Head())
     answers: list[Appended] = []
     for append in request:
-        records = tuple(_seal_append(append, heads.get(append.log, Head())))
+        records = _seal_append(append, heads.get(append.log) or Head())
         if records:
-            heads[append.log] = Head(records[-1].seq, records[-1].hash, records[-1].at)
+            last = records[-1]
+            heads[append.log] = Head(last.seq, last.hash, last.at)
         for record in records:
             taken.add(record)
-        done.records.extend(records)
+        done.records += records
         done.appends.append(append)
-        answers.append(Appended(records))
+        answers.append(Appended(tuple(records)))
     return answers
 
 
@@ -97,7 +98,11 @@ def _check_expected(append: Append, head: Head) -> None:
 
 
 def _recorded_before(request: Sequence[Append], taken: Taken) -> list[Appended] | None:
-    if not taken.ids or not any(taken.match(one) for append in request for one in append.records):
+    ids, keys = taken.ids, taken.keys
+    for append in request:
+        if any(one.id in ids or one.key in keys for one in append.records):
+            break
+    else:
         return None
     matches = [[taken.match(one) for one in append.records] for append in request]
     found = [record for row in matches for record in row if record is not None]
@@ -108,14 +113,15 @@ def _recorded_before(request: Sequence[Append], taken: Taken) -> list[Appended] 
     return [Appended(tuple(record for record in row if record is not None), repeated=True) for row in matches]
 
 
-def _seal_append(append: Append, head: Head) -> Iterator[Record]:
-    for record in append.imported:
-        yield replace(record, imported=True)
-        head = Head(record.seq, record.hash, record.at)
+def _seal_append(append: Append, head: Head) -> list[Record]:
+    sealed = [replace(record, imported=True) for record in append.imported]
+    if sealed:
+        head = Head(sealed[-1].seq, sealed[-1].hash, sealed[-1].at)
     log, seq, previous, at = append.log, head.seq, head.hash, head.at
     for one in append.records:
         seq += 1
         at = max(one.at, at)  # clocks differ between processes; time in a log never runs backwards
         envelope = (log, seq, one.id, one.key, one.cause, at, one.actor, one.on_behalf_of, one.type)
         previous = sealed_hash(previous, one.digest, envelope)
-        yield Record(*envelope, one.payload, one.digest, previous)
+        sealed.append(Record(*envelope, one.payload, one.digest, previous))
+    return sealed

@@ -259,7 +259,7 @@ class SqliteStore:
         def work(db: sqlite3.Connection) -> bool:
             if _indexed(db) != since:
                 return False
-            _save_rows(db, rows, anew=since == 0)
+            _save_rows(db, rows, anew=since <= 0)
             db.executemany("UPDATE counters SET value = ? WHERE name = ?", [(position, "indexed"), (INDEX, "index")])
             return True
 
@@ -269,9 +269,9 @@ class SqliteStore:
         """Throw the index away, because what it was made from was masked."""
 
         def work(db: sqlite3.Connection) -> None:
-            for name in TABLES:
-                db.execute(f"DELETE FROM index_{name}")
-            db.execute("UPDATE counters SET value = 0 WHERE name = 'indexed'")
+            _save_rows(db, IndexRows(), anew=True)
+            db.execute("UPDATE counters SET value = -1 - abs(random() % 1000000000000000) WHERE name = 'indexed'")
+            db.execute("UPDATE counters SET value = ? WHERE name = 'index'", (INDEX,))
 
         await self._write(work)
 

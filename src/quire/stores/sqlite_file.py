@@ -16,6 +16,8 @@ from .ask import index_schema
 APPLICATION_ID = 0x51756972  # "Quir"
 SCHEMA = 1
 BUSY_SECONDS = 30.0
+CHECKPOINT_PAGES = 4000
+"""How long the write-ahead log gets before it is folded into the file: 16 MB, four times the default."""
 
 _TABLES = """
 CREATE TABLE logs (
@@ -100,6 +102,7 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     if not read_only:
         _switch_to_wal(connection)
         connection.execute("PRAGMA secure_delete = ON")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     return connection
 
 

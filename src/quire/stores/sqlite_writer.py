@@ -48,7 +48,8 @@ class SqliteWriter:
         self._path = path
         self._loop = loop
         self._wake = wake
-        self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._waiting: list[Request] = []
+        self._requests: queue.SimpleQueue[list[Request] | None] = queue.SimpleQueue()
         self._heads: dict[LogId, Head] = {}
         self._data_version: int | None = None
         self._closed = False
@@ -60,12 +61,20 @@ class SqliteWriter:
         if self._closed:
             request.future.set_exception(Unavailable(f"{self._path}: this store was closed."))
         else:
-            self._requests.put(request)
+            self._waiting.append(request)
+            if len(self._waiting) == 1:
+                # Handed over once all who were woken together have asked: they share one commit.
+                self._loop.call_soon(self._hand_over)
         return request.future
+
+    def _hand_over(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        self._requests.put(waiting)
 
     def close(self) -> None:
         """Take no more; what is waiting is still done."""
         self._closed = True
+        self._hand_over()
         self._requests.put(None)
 
     def join(self) -> None:
@@ -87,15 +96,14 @@ class SqliteWriter:
         connection.close()
 
     def _next_batch(self) -> list[Request] | None:
-        """Wait for a request, then take all that are waiting. None: no more will come."""
-        first = self._requests.get()
-        if first is None:
-            return None
-        batch = [first]
-        with contextlib.suppress(queue.Empty):
-            while (request := self._requests.get_nowait()) is not None:
-                batch.append(request)
-            self._requests.put(None)  # seen too early: finish this batch first
+        """Wait for requests, then take all that are waiting. None: no more will come."""
+        batch = self._requests.get()
+        while batch is not None and not self._requests.empty():
+            more = self._requests.get()
+            if more is None:
+                self._requests.put(None)  # seen too early: finish this batch first
+                break
+            batch = batch + more
         return batch
 
     def _commit(self, connection: sqlite3.Connection, batch: list[Request]) -> tuple[list[Any], set[LogId]]:
@@ -118,7 +126,7 @@ class SqliteWriter:
             self._data_version = version
 
     def _record(self, connection: sqlite3.Connection, batch: list[Sequence[Append]]) -> Sealed:
-        logs, ids, keys = wanted(batch)
+        logs = {append.log for request in batch for append in request}
         for log in logs:
             if log not in self._heads:
                 row = connection.execute("SELECT seq, hash, at FROM logs WHERE log = ?", (log,)).fetchone()
@@ -132,13 +140,13 @@ class SqliteWriter:
             sealed, heads, settled = Sealed(), {}, False
         if not settled:
             connection.execute("ROLLBACK TO batch")
-            sealed, heads = self._insert(connection, batch, logs, taken_before(connection, ids, keys))
+            sealed, heads = self._insert(connection, batch, logs, taken_before(connection, batch))
         note(connection, sealed, heads)
         self._heads |= heads
         return sealed
 
     def _insert(
-        self, connection: sqlite3.Connection, batch: list[Sequence[Append]], logs: list[LogId], taken: Taken
+        self, connection: sqlite3.Connection, batch: list[Sequence[Append]], logs: set[LogId], taken: Taken
     ) -> tuple[Sealed, dict[LogId, Head]]:
         heads = {log: self._heads[log] for log in logs}
         sealed = seal(batch, heads, taken)
@@ -163,9 +171,10 @@ def record_from(row: Sequence[Any]) -> Record:
     return Record(*fields, bool(imported), bool(redacted))  # pyright: ignore[reportCallIssue] - the columns are Record's
 
 
-def taken_before(connection: sqlite3.Connection, ids: list[str], keys: list[str]) -> Taken:
-    """What was recorded under one of these ids or keys."""
+def taken_before(connection: sqlite3.Connection, batch: list[Sequence[Append]]) -> Taken:
+    """What was recorded under one of the ids and keys of a batch."""
     taken = Taken()
+    _, ids, keys = wanted(batch)
     sql = f"SELECT {COLUMNS} FROM events WHERE {{}} IN (SELECT value FROM json_each(?)) AND imported = 0"
     for column, values in (("id", ids), ("key", keys)):
         if values:
@@ -198,8 +207,9 @@ def note(connection: sqlite3.Connection, sealed: Sealed, heads: dict[LogId, Head
         elif append.about is not None:
             line = (append.about.name, append.about.archived, append.log)
             connection.execute("UPDATE logs SET name = ?, archived = ? WHERE log = ?", line)
-        masks = [(mask.payload, append.log, mask.seq) for mask in append.masks]
-        connection.executemany("UPDATE events SET payload = ?, redacted = 1 WHERE log = ? AND seq = ?", masks)
+        for mask in append.masks:
+            line = (mask.payload, append.log, mask.seq)
+            connection.execute("UPDATE events SET payload = ?, redacted = 1 WHERE log = ? AND seq = ?", line)
 
 
 def _begin(connection: sqlite3.Connection, append: Append, head: Head) -> None:

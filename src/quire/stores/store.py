@@ -236,7 +236,11 @@ class Store(Protocol):
         ...
 
     async def indexed(self) -> int:
-        """Return the position up to which the index was made."""
+        """Return the position up to which the index was made; 0 or less when there is none.
+
+        Every index that was forgotten leaves another number, so that whoever was making rows
+        from before that cannot save them after it.
+        """
         ...
 
     async def save_index(self, rows: IndexRows, since: int, position: int) -> bool:
