@@ -592,18 +592,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     raw: msgspec.Raw
 
 
-NotebookEvent: TypeAlias = (
-    NotebookCreated
-    | NotebookRenamed
-    | NotebookArchived
-    | MetadataSet
-    | FileBound
-    | FileMerged
-    | ConflictRaised
-    | ConflictResolved
-    | MomentNamed
-    | CellChange
-    | ExecutionRequested
+ExecutionEvent: TypeAlias = (
+    ExecutionRequested
     | ExecutionClaimed
     | ExecutionStarted
     | OutputAdded
@@ -616,7 +606,9 @@ NotebookEvent: TypeAlias = (
     | ExecutionCancelled
     | InputAnswered
     | ResultRecorded
-    | RunRequested
+)
+RunEvent: TypeAlias = (
+    RunRequested
     | RunClaimed
     | RunStarted
     | RunFinished
@@ -624,14 +616,13 @@ NotebookEvent: TypeAlias = (
     | RuntimeDetached
     | KernelStarted
     | KernelRestarted
-    | ProposalMade
-    | ProposalAccepted
-    | ProposalDeclined
-    | ProposalWithdrawn
-    | ProposalExpired
-    | CommentAdded
-    | CommentEdited
-    | CommentResolved
+)
+ProposalEvent: TypeAlias = ProposalMade | ProposalAccepted | ProposalDeclined | ProposalWithdrawn | ProposalExpired
+CommentEvent: TypeAlias = CommentAdded | CommentEdited | CommentResolved
+FileEvent: TypeAlias = FileBound | FileMerged | ConflictRaised | ConflictResolved
+PlainEvent: TypeAlias = NotebookCreated | NotebookRenamed | NotebookArchived | MetadataSet | MomentNamed
+NotebookEvent: TypeAlias = (
+    CellChange | ExecutionEvent | RunEvent | ProposalEvent | CommentEvent | FileEvent | PlainEvent
 )
 WorkspaceEvent: TypeAlias = ActorKnown | RoleSet | PolicySet | TokenCreated | TokenRevoked | LogImported
 KnownEvent: TypeAlias = NotebookEvent | WorkspaceEvent | PayloadRedacted

@@ -14,27 +14,24 @@ from typing import Any, assert_never
 from msgspec.structs import replace
 
 from . import events as e
+from . import executions, outputs
 from .errors import Unavailable
 from .events import Entry
 from .ids import CellId, ExecutionId, RuntimeId
 from .notebook import (
-    INLINE_TEXT,
     Binding,
     Cell,
     Comment,
     Execution,
     FileConflict,
-    Input,
     Notebook,
     Output,
     Proposal,
     ProposalState,
-    Result,
     Run,
     Runtime,
-    Stream,
 )
-from .stale import fingerprint
+from .outputs import set_cell
 from .text import apply
 
 REDUCER = 1
@@ -115,50 +112,50 @@ def _apply(folding: Fold, now: Notebook, entry: Entry, event: e.AnyEvent) -> Non
     # A match tries its cases in order: the events that fill logs come first.
     match event:
         case e.StreamAppended():
-            _append_stream(folding, now, event)
+            outputs.append_stream(folding.outputs, now, event)
         case e.SourceEdited():
             _edit_source(now, entry, event)
         case e.OutputAdded():
-            _add_output(folding, now, event)
+            outputs.add_output(folding.outputs, now, event)
         case e.DisplayUpdated():
-            _update_display(folding, now, event)
+            outputs.update_display(folding.outputs, now, event)
         case e.ExecutionRequested():
-            _queue(now, entry, event.execution, event.cell, event.source_hash, event.runtime)
+            executions.queue(now, entry, event.execution, event.cell, event.source_hash, event.runtime)
         case e.ExecutionClaimed():
-            _change(now, event.execution, state="claimed", runtime=event.runtime, epoch=event.epoch)
+            executions.change(now, event.execution, state="claimed", runtime=event.runtime, epoch=event.epoch)
         case e.ExecutionStarted():
-            _start(now, entry, event)
+            executions.start(now, entry, event)
         case e.ExecutionFinished():
-            _end(now, entry, event.execution, state=event.status, count=event.count, fault=event.fault)
+            executions.end(now, entry, event.execution, state=event.status, count=event.count, fault=event.fault)
         case e.OutputsCleared():
-            _clear_outputs(folding, now, event)
+            outputs.clear_outputs(folding.outputs, now, event)
         case e.ResultRecorded():
-            _record_result(now, entry, event)
+            executions.record_result(now, entry, event)
         case e.CellAdded():
             _add_cell(now, entry, event)
         case e.CellRemoved():
-            _set_cell(now, event.cell, removed=True, changed_seq=entry.seq)
+            set_cell(now, event.cell, removed=True, changed_seq=entry.seq)
         case e.CellMoved():
             _move_cell(now, entry, event)
         case e.CellKindChanged():
-            _set_cell(now, event.cell, kind=event.kind, changed_seq=entry.seq, gap_seq=entry.seq)
+            set_cell(now, event.cell, kind=event.kind, changed_seq=entry.seq, gap_seq=entry.seq)
         case e.CellNamed():
-            _set_cell(now, event.cell, name=event.name)
+            set_cell(now, event.cell, name=event.name)
         case e.CellTagged():
-            _set_cell(now, event.cell, tags=event.tags)
+            set_cell(now, event.cell, tags=event.tags)
         case e.CellMetadataSet():
             metadata = _merged(now.cells[event.cell].metadata, event.values, event.removed)
-            _set_cell(now, event.cell, metadata=metadata)
+            set_cell(now, event.cell, metadata=metadata)
         case e.ExecutionSkipped():
             if event.execution not in now.executions:
-                _queue(now, entry, event.execution, event.cell, "", None)
-            _end(now, entry, event.execution, state="skipped", why=event.why)
+                executions.queue(now, entry, event.execution, event.cell, "", None)
+            executions.end(now, entry, event.execution, state="skipped", why=event.why)
         case e.ExecutionCancelled():
-            _end(now, entry, event.execution, state="cancelled", why=event.why)
+            executions.end(now, entry, event.execution, state="cancelled", why=event.why)
         case e.InterruptRequested():
-            _change(now, event.execution, interrupted_by=entry.by)
+            executions.change(now, event.execution, interrupted_by=entry.by)
         case e.InputAnswered():
-            _answer_input(now, entry, event)
+            executions.answer_input(now, entry, event)
         case e.Unknown():
             now.skipped += 1
         case e.PayloadRedacted():
@@ -167,34 +164,7 @@ def _apply(folding: Fold, now: Notebook, entry: Entry, event: e.AnyEvent) -> Non
             _apply_rare(folding, now, entry, event)
 
 
-_Rare = (
-    e.NotebookCreated
-    | e.NotebookRenamed
-    | e.NotebookArchived
-    | e.MetadataSet
-    | e.FileBound
-    | e.FileMerged
-    | e.ConflictRaised
-    | e.ConflictResolved
-    | e.MomentNamed
-    | e.RunRequested
-    | e.RunClaimed
-    | e.RunStarted
-    | e.RunFinished
-    | e.RuntimeAttached
-    | e.RuntimeDetached
-    | e.KernelStarted
-    | e.KernelRestarted
-    | e.ProposalMade
-    | e.ProposalAccepted
-    | e.ProposalDeclined
-    | e.ProposalWithdrawn
-    | e.ProposalExpired
-    | e.CommentAdded
-    | e.CommentEdited
-    | e.CommentResolved
-    | e.WorkspaceEvent
-)
+_Rare = e.RunEvent | e.ProposalEvent | e.CommentEvent | e.FileEvent | e.PlainEvent | e.WorkspaceEvent
 
 
 def _apply_rare(folding: Fold, now: Notebook, entry: Entry, event: _Rare) -> None:
@@ -277,10 +247,6 @@ def _merged(old: dict[str, Any], values: dict[str, Any], removed: tuple[str, ...
 # ---- Cells
 
 
-def _set_cell(now: Notebook, cell: CellId, **fields: Any) -> None:
-    now.cells[cell] = replace(now.cells[cell], **fields)
-
-
 def _edit_source(now: Notebook, entry: Entry, event: e.SourceEdited) -> None:
     cell = now.cells[event.cell]
     edit = event.edit if event.applied is None else event.applied
@@ -316,9 +282,9 @@ def _move_cell(now: Notebook, entry: Entry, event: e.CellMoved) -> None:
         place = now.order.index(event.cell)
         del now.order[place]
         if place < len(now.order):
-            _set_cell(now, now.order[place], gap_seq=entry.seq)
+            set_cell(now, now.order[place], gap_seq=entry.seq)
         _place(now.order, event.cell, event.after)
-        _set_cell(now, event.cell, changed_seq=entry.seq)
+        set_cell(now, event.cell, changed_seq=entry.seq)
 
 
 def _place(order: list[CellId], cell: CellId, after: CellId | None) -> None:
@@ -337,204 +303,6 @@ def _merge_file(folding: Fold, now: Notebook, entry: Entry, event: e.FileMerged)
     _apply_changes(folding, now, entry, event.changes)
     binding = now.binding or Binding(path=event.path)
     now.binding = replace(binding, digest=event.digest, merged_seq=entry.seq)
-
-
-# ---- Executions
-
-
-def _queue(
-    now: Notebook, entry: Entry, execution: ExecutionId, cell: CellId, source_hash: str, wants: str | None
-) -> None:
-    queued = Execution(
-        id=execution,
-        cell=cell,
-        source_hash=source_hash,
-        cell_kind=now.cells[cell].kind,
-        state="queued",
-        by=entry.by,
-        on_behalf_of=entry.behalf,
-        at=entry.at,
-        wants=wants,
-    )
-    now.executions[execution] = cell
-    _set_cell(now, cell, queued=queued)
-
-
-def _change(now: Notebook, execution: ExecutionId, **fields: Any) -> None:
-    """Change an open execution, wherever its cell keeps it."""
-    cell = now.cells[now.executions[execution]]
-    if cell.queued is not None and cell.queued.id == execution:
-        _set_cell(now, cell.id, queued=replace(cell.queued, **fields))
-    elif cell.execution is not None:
-        _set_cell(now, cell.id, execution=replace(cell.execution, **fields))
-
-
-def _start(now: Notebook, entry: Entry, event: e.ExecutionStarted) -> None:
-    if event.execution not in now.executions:  # in a run, cells start without a request of their own
-        _queue(now, entry, event.execution, event.cell, event.source_hash, None)
-    cell = now.cells[event.cell]
-    assert cell.queued is not None  # noqa: S101 - `rules` starts only what waits
-    _forget_displays(now, cell)
-    reads = _reads(now, event)
-    execution = replace(
-        cell.queued,
-        state="running",
-        epoch=event.epoch,
-        started_at=entry.at,
-        started_seq=entry.seq,
-        defines=event.defines,
-        reads=reads,
-        fingerprint=fingerprint(event.source_hash, reads or {}),
-    )
-    _set_cell(now, event.cell, execution=execution, queued=None, missed=None)
-    now.definers.update(dict.fromkeys(event.defines or (), event.cell))
-
-
-def _reads(now: Notebook, event: e.ExecutionStarted) -> dict[CellId, str] | None:
-    if event.uses is None:
-        return None
-    reads: dict[CellId, str] = {}
-    for name in event.uses:
-        definer = now.definers.get(name)
-        execution = now.cells[definer].execution if definer is not None else None
-        if definer == event.cell and execution is not None:
-            # `x = x + 1`, run again, still stands on whatever it stood on before.
-            reads = (execution.reads or {}) | reads
-        elif definer is not None:
-            reads[definer] = execution.fingerprint if execution is not None else ""
-    return reads
-
-
-def _end(now: Notebook, entry: Entry, execution: ExecutionId, **fields: Any) -> None:
-    cell = now.cells[now.executions.pop(execution)]
-    if cell.queued is not None and cell.queued.id == execution:
-        missed = replace(cell.queued, finished_at=entry.at, **fields)
-        _set_cell(now, cell.id, missed=missed, queued=None)
-    elif cell.execution is not None:
-        _set_cell(now, cell.id, execution=replace(cell.execution, finished_at=entry.at, **fields), missed=None)
-
-
-def _answer_input(now: Notebook, entry: Entry, event: e.InputAnswered) -> None:
-    execution = now.execution(event.execution)
-    if execution is not None:
-        typed = Input(prompt=event.prompt, answer=event.answer, by=entry.by)
-        _change(now, event.execution, inputs=(*execution.inputs, typed))
-
-
-def _record_result(now: Notebook, entry: Entry, event: e.ResultRecorded) -> None:
-    now.results[event.name] = Result(
-        name=event.name,
-        kind=event.kind,
-        value=event.value,
-        blob=event.blob,
-        execution=event.execution,
-        cell=now.executions.get(event.execution),
-        at=entry.at,
-    )
-
-
-# ---- Outputs. A chunk already seen adds nothing, so a runtime may send its spool again (rule 7).
-
-
-def _unseen(now: Notebook, execution: ExecutionId, chunk: int) -> tuple[Cell, Execution] | None:
-    cell = now.cells[now.executions[execution]]
-    if cell.execution is None or chunk <= cell.execution.chunk:
-        return None
-    return cell, cell.execution
-
-
-def _add_output(folding: Fold, now: Notebook, event: e.OutputAdded) -> None:
-    found = _unseen(now, event.execution, event.chunk)
-    if found is None:
-        return
-    cell, execution = found
-    outputs = folding.outputs(execution)
-    outputs.append(event.output)
-    if isinstance(event.output, e.Display) and event.output.display_id is not None:
-        _note_display(now, event.output.display_id, cell.id)
-    _set_cell(now, cell.id, execution=replace(execution, outputs=outputs, chunk=event.chunk))
-
-
-def _note_display(now: Notebook, display_id: str, cell: CellId) -> None:
-    shown = now.displays.get(display_id, [])
-    if cell not in shown:
-        now.displays[display_id] = [*shown, cell]
-
-
-def _forget_displays(now: Notebook, cell: Cell) -> None:
-    for output in cell.execution.outputs if cell.execution is not None else ():
-        if isinstance(output, e.Display) and output.display_id in now.displays:
-            shown = [each for each in now.displays.pop(output.display_id) if each != cell.id]
-            if shown:
-                now.displays[output.display_id] = shown
-
-
-def _append_stream(folding: Fold, now: Notebook, event: e.StreamAppended) -> None:
-    found = _unseen(now, event.execution, event.chunk)
-    if found is None:
-        return
-    cell, execution = found
-    outputs = folding.outputs(execution)
-    last = outputs[-1] if outputs else None
-    if isinstance(last, Stream) and last.name == event.name:
-        outputs[-1] = _print(last, event)
-    else:
-        outputs.append(_print(Stream(name=event.name), event))
-    _set_cell(now, cell.id, execution=replace(execution, outputs=outputs, chunk=event.chunk))
-
-
-def _print(stream: Stream, event: e.StreamAppended) -> Stream:
-    head, omitted, tail, offset = stream.head, stream.omitted, stream.tail, event.offset
-    tail_at = len(head) + omitted
-    if offset <= len(head):
-        head, omitted, tail = head[:offset] + event.text, 0, ""
-    elif tail_at <= offset <= stream.length:
-        tail = tail[: offset - tail_at] + event.text
-    else:  # into what is left out, or past the end: what lies between is in the blob only
-        omitted, tail = offset - len(head), event.text
-    head, omitted, tail = _fit(head, omitted, tail)
-    return Stream(name=stream.name, head=head, omitted=omitted, tail=tail, blob=event.blob)
-
-
-def _fit(head: str, omitted: int, tail: str) -> tuple[str, int, str]:
-    """Cut a text in its middle to what stays inline."""
-    if len(head) + len(tail) <= INLINE_TEXT:
-        return head, omitted, tail
-    half = INLINE_TEXT // 2
-    if not omitted:
-        text = head + tail
-        return text[:half], len(text) - 2 * half, text[-half:]
-    return head[:half], omitted + max(0, len(head) - half) + max(0, len(tail) - half), tail[-half:]
-
-
-def _update_display(folding: Fold, now: Notebook, event: e.DisplayUpdated) -> None:
-    found = _unseen(now, event.execution, event.chunk)
-    if found is None:
-        return
-    cell, execution = found
-    _set_cell(now, cell.id, execution=replace(execution, chunk=event.chunk))
-    for shown in now.displays.get(event.display_id, ()):
-        _show_again(folding, now, now.cells[shown], event)
-
-
-def _show_again(folding: Fold, now: Notebook, cell: Cell, event: e.DisplayUpdated) -> None:
-    if cell.execution is None:
-        return
-    outputs = folding.outputs(cell.execution)
-    for number, output in enumerate(outputs):
-        if isinstance(output, e.Display) and output.display_id == event.display_id:
-            outputs[number] = replace(output, data=event.data, blobs=event.blobs, metadata=event.metadata)
-    _set_cell(now, cell.id, execution=replace(cell.execution, outputs=outputs))
-
-
-def _clear_outputs(folding: Fold, now: Notebook, event: e.OutputsCleared) -> None:
-    found = _unseen(now, event.execution, event.chunk)
-    if found is not None:
-        cell, execution = found
-        _forget_displays(now, cell)
-        outputs = folding.outputs(execution)
-        outputs.clear()
-        _set_cell(now, cell.id, execution=replace(execution, outputs=outputs, chunk=event.chunk))
 
 
 # ---- Runs and runtimes
@@ -592,7 +360,7 @@ def _make_proposal(now: Notebook, entry: Entry, event: e.ProposalMade) -> None:
 def _accept_proposal(folding: Fold, now: Notebook, entry: Entry, event: e.ProposalAccepted) -> None:
     _apply_changes(folding, now, entry, event.applied or ())
     for effect in event.effects or ():
-        _queue(now, entry, effect.execution, effect.cell, effect.source_hash, None)
+        executions.queue(now, entry, effect.execution, effect.cell, effect.source_hash, None)
     _decide(now, entry, event.proposal, "accepted")
 
 

@@ -24,6 +24,10 @@ def describe(event: e.AnyEvent) -> str:
             return f"{event.cell} is {event.name!r}" if event.name else f"{event.cell} has no name"
         case e.CellTagged():
             return f"{event.cell} {', '.join(event.tags) or 'no tags'}"
+        case e.ExecutionRequested() | e.ExecutionStarted():
+            return f"{event.execution} runs {event.cell}"
+        case e.ExecutionSkipped():
+            return f"{event.execution} leaves out {event.cell}: {one_line(event.why)}"
         case e.StreamAppended():
             return f"{event.execution} {event.name}: {one_line(event.text)}"
         case e.OutputAdded():

@@ -20,11 +20,12 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from ..core.errors import BadInput, NotFound, Unavailable
 from ..core.events import BlobRef
+from .store import Blobs
 
 CHUNK = 1024 * 1024
 """What is held of a blob in memory at a time, within a small factor."""
@@ -36,43 +37,6 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 _SHARD = re.compile(r"[0-9a-f]{2}")
 
 T = TypeVar("T")
-
-
-class Blobs(Protocol):
-    """Where blobs are kept. Safe to use by many tasks, and the same place by many processes."""
-
-    async def put(
-        self, chunks: AsyncIterable[bytes] | bytes, media: str | None = None, *, limit: int | None = None
-    ) -> BlobRef:
-        """Keep these bytes, durably. BadInput, and nothing kept, when there are more than `limit`."""
-        ...
-
-    def open(self, hash: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """Yield the bytes from `start` up to, not including, `end`; a range past the end is cut there.
-
-        NotFound, once it is read, when there is no such blob.
-        """
-        ...
-
-    async def size(self, hash: str) -> int | None:
-        """Return how many bytes a blob has; None when there is no such blob."""
-        ...
-
-    async def delete(self, hash: str) -> None:
-        """Remove a blob. Does nothing if there is none."""
-        ...
-
-    async def verify(self, hash: str) -> bool:
-        """Say whether a blob's bytes still are what its name says. NotFound if there is no such blob."""
-        ...
-
-    def list(self) -> AsyncIterator[str]:
-        """Yield the hash of every blob, in no order that could be relied on."""
-        ...
-
-    async def close(self) -> None:
-        """Let go of everything. What was acknowledged is kept already."""
-        ...
 
 
 # ---- What all of them need

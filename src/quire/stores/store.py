@@ -120,36 +120,39 @@ class Table(msgspec.Struct, frozen=True):
 
 
 class Blobs(Protocol):
-    """Where large bytes are kept, by their SHA-256."""
+    """Where blobs are kept. Safe to use by many tasks, and the same place by many processes."""
 
     async def put(
-        self, chunks: bytes | AsyncIterable[bytes], media: str | None = None, *, limit: int | None = None
+        self, chunks: AsyncIterable[bytes] | bytes, media: str | None = None, *, limit: int | None = None
     ) -> BlobRef:
-        """Keep these bytes, whole or not at all. The same bytes twice are one blob."""
+        """Keep these bytes, durably. BadInput, and nothing kept, when there are more than `limit`."""
         ...
 
     def open(self, hash: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """Yield the bytes from `start` to `end`."""
+        """Yield the bytes from `start` up to, not including, `end`; a range past the end is cut there.
+
+        NotFound, once it is read, when there is no such blob.
+        """
         ...
 
     async def size(self, hash: str) -> int | None:
-        """Return how many bytes a blob has; None when it is not here."""
+        """Return how many bytes a blob has; None when there is no such blob."""
         ...
 
     async def delete(self, hash: str) -> None:
-        """Remove a blob, if it is here."""
+        """Remove a blob. Does nothing if there is none."""
         ...
 
     async def verify(self, hash: str) -> bool:
-        """Return whether the bytes still have the hash they are kept under."""
+        """Say whether a blob's bytes still are what its name says. NotFound if there is no such blob."""
         ...
 
     def list(self) -> AsyncIterator[str]:
-        """Yield the hashes of all blobs."""
+        """Yield the hash of every blob, in no order that could be relied on."""
         ...
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Let go of everything. What was acknowledged is kept already."""
         ...
 
 

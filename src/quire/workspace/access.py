@@ -29,30 +29,6 @@ TOKEN_PREFIX = "quire_"  # noqa: S105 - so that a leaked token is recognised as 
 OWNER_SCOPES: frozenset[Scope] = frozenset(("read", "edit", "run", "admin"))
 RUNTIME_SCOPES: frozenset[Scope] = frozenset(("read", "run"))
 
-_RUN = (
-    e.ExecutionRequested
-    | e.ExecutionClaimed
-    | e.ExecutionStarted
-    | e.OutputAdded
-    | e.StreamAppended
-    | e.DisplayUpdated
-    | e.OutputsCleared
-    | e.ExecutionFinished
-    | e.ExecutionSkipped
-    | e.InterruptRequested
-    | e.ExecutionCancelled
-    | e.InputAnswered
-    | e.ResultRecorded
-    | e.RunRequested
-    | e.RunClaimed
-    | e.RunStarted
-    | e.RunFinished
-    | e.RuntimeAttached
-    | e.RuntimeDetached
-    | e.KernelStarted
-    | e.KernelRestarted
-)
-
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """Who somebody is, as their credentials say, and what that allows."""
@@ -88,7 +64,7 @@ def scope_of(event: KnownEvent) -> Scope:
         return "admin"
     if isinstance(event, e.ProposalAccepted | e.ProposalDeclined):
         return "approve"
-    return "run" if isinstance(event, _RUN) else "edit"
+    return "run" if isinstance(event, e.ExecutionEvent | e.RunEvent) else "edit"
 
 
 def check(identity: Identity, log: LogId, scope: Scope) -> None:

@@ -33,8 +33,9 @@ from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Mask, Store, 
 from . import access, clock
 from .access import Identity
 from .bundle import Carried, read_bundle, write_bundle
+from .folding import DirectoryFolding, NotebookFolding
 from .lanes import Lanes
-from .live import DirectoryFolding, Live, NotebookFolding
+from .live import Live
 from .verifying import verify_log
 from .workspace import NewToken, Verified
 

@@ -25,54 +25,18 @@ def accept(now: Notebook, event: e.NotebookEvent, asking: Asking) -> e.NotebookE
     _check_beginning(now, event)
     if now.run is not None and now.run.is_open:
         runs.check_undisturbed(now.name, now.run, event, asking)
-    match event:
-        case (
-            e.CellAdded()
-            | e.CellRemoved()
-            | e.CellMoved()
-            | e.CellKindChanged()
-            | e.CellNamed()
-            | e.CellTagged()
-            | e.CellMetadataSet()
-            | e.SourceEdited()
-        ):
-            return cells.accept(now, event, asking)
-        case (
-            e.ExecutionRequested()
-            | e.ExecutionClaimed()
-            | e.ExecutionStarted()
-            | e.OutputAdded()
-            | e.StreamAppended()
-            | e.DisplayUpdated()
-            | e.OutputsCleared()
-            | e.ExecutionFinished()
-            | e.ExecutionSkipped()
-            | e.InterruptRequested()
-            | e.ExecutionCancelled()
-            | e.InputAnswered()
-            | e.ResultRecorded()
-        ):
-            return executions.accept(now, event, asking)
-        case (
-            e.RunRequested()
-            | e.RunClaimed()
-            | e.RunStarted()
-            | e.RunFinished()
-            | e.RuntimeAttached()
-            | e.RuntimeDetached()
-            | e.KernelStarted()
-            | e.KernelRestarted()
-        ):
-            return runs.accept(now, event, asking)
-        case (
-            e.ProposalMade() | e.ProposalAccepted() | e.ProposalDeclined() | e.ProposalWithdrawn() | e.ProposalExpired()
-        ):
-            return proposals.accept(now, event, asking)
-        case e.FileMerged():
-            return _merge_file(now, event, asking)
-        case _:
-            _check_notebook(now, event, asking)
-            return event
+    if isinstance(event, e.CellChange):
+        return cells.accept(now, event, asking)
+    if isinstance(event, e.ExecutionEvent):
+        return executions.accept(now, event, asking)
+    if isinstance(event, e.RunEvent):
+        return runs.accept(now, event, asking)
+    if isinstance(event, e.ProposalEvent):
+        return proposals.accept(now, event, asking)
+    if isinstance(event, e.FileMerged):
+        return _merge_file(now, event, asking)
+    _check_notebook(now, event, asking)
+    return event
 
 
 _NOT_WHEN_ARCHIVED = e.CellChange | e.ExecutionRequested | e.ProposalMade | e.ProposalAccepted | e.FileMerged
@@ -90,17 +54,7 @@ def _check_beginning(now: Notebook, event: e.NotebookEvent) -> None:
 
 def _check_notebook(
     now: Notebook,
-    event: e.NotebookCreated
-    | e.NotebookRenamed
-    | e.NotebookArchived
-    | e.MetadataSet
-    | e.FileBound
-    | e.ConflictRaised
-    | e.ConflictResolved
-    | e.MomentNamed
-    | e.CommentAdded
-    | e.CommentEdited
-    | e.CommentResolved,
+    event: e.PlainEvent | e.CommentEvent | e.FileBound | e.ConflictRaised | e.ConflictResolved,
     asking: Asking,
 ) -> None:
     match event:

@@ -14,24 +14,8 @@ from ..text import source_hash
 from ..values import Json
 from .asking import Asking, live_cell
 
-ExecutionEvent = (
-    e.ExecutionRequested
-    | e.ExecutionClaimed
-    | e.ExecutionStarted
-    | e.OutputAdded
-    | e.StreamAppended
-    | e.DisplayUpdated
-    | e.OutputsCleared
-    | e.ExecutionFinished
-    | e.ExecutionSkipped
-    | e.InterruptRequested
-    | e.ExecutionCancelled
-    | e.InputAnswered
-    | e.ResultRecorded
-)
 
-
-def accept(now: Notebook, event: ExecutionEvent, asking: Asking) -> ExecutionEvent:
+def accept(now: Notebook, event: e.ExecutionEvent, asking: Asking) -> e.ExecutionEvent:
     """Return the event as it is to be recorded."""
     match event:
         case e.StreamAppended():

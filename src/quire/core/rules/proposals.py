@@ -16,10 +16,8 @@ from .asking import Asking, live_cell
 from .cells import as_entry, completed
 from .executions import check_request
 
-ProposalEvent = e.ProposalMade | e.ProposalAccepted | e.ProposalDeclined | e.ProposalWithdrawn | e.ProposalExpired
 
-
-def accept(now: Notebook, event: ProposalEvent, asking: Asking) -> ProposalEvent:
+def accept(now: Notebook, event: e.ProposalEvent, asking: Asking) -> e.ProposalEvent:
     """Return the event as it is to be recorded."""
     match event:
         case e.ProposalMade():

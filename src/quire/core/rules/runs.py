@@ -13,19 +13,8 @@ from ..notebook import Notebook, Run
 from .asking import Asking, known_cell
 from .executions import check_run_held, check_runtime
 
-RunEvent = (
-    e.RunRequested
-    | e.RunClaimed
-    | e.RunStarted
-    | e.RunFinished
-    | e.RuntimeAttached
-    | e.RuntimeDetached
-    | e.KernelStarted
-    | e.KernelRestarted
-)
 
-
-def accept(now: Notebook, event: RunEvent, asking: Asking) -> RunEvent:
+def accept(now: Notebook, event: e.RunEvent, asking: Asking) -> e.RunEvent:
     """Return the event as it is to be recorded."""
     match event:
         case e.RunRequested():

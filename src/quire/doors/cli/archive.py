@@ -7,11 +7,12 @@ import click
 from ...core.events import Draft, NotebookArchived
 from ...workspace.clock import new_id
 from ...workspace.local import LocalWorkspace
+from . import EXIT_STATUS
 from .output import print_json
 from .verb import notebook_argument, with_workspace
 
 
-@click.command("archive")
+@click.command("archive", epilog=EXIT_STATUS)
 @notebook_argument
 @click.option("--undo", is_flag=True, help="Take it out again.")
 @with_workspace

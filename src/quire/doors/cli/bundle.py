@@ -12,13 +12,14 @@ from ...core.errors import BadInput, Conflict, Unavailable
 from ...files.plain import plain
 from ...workspace.bundle import Carried
 from ...workspace.local import LocalWorkspace
+from . import EXIT_STATUS
 from .output import counted, print_json
 from .verb import notebook_argument, with_workspace
 
 ENDING = ".quire"
 
 
-@click.command("export")
+@click.command("export", epilog=EXIT_STATUS)
 @notebook_argument
 @click.argument("output", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--force", is_flag=True, help="Replace OUTPUT if it is there.")
@@ -56,7 +57,7 @@ async def _write_whole(workspace: LocalWorkspace, log: str, output: Path) -> Car
     return carried
 
 
-@click.command("import")
+@click.command("import", epilog=EXIT_STATUS)
 @click.argument("source", type=click.Path(path_type=Path, dir_okay=False))
 @with_workspace
 async def import_verb(workspace: LocalWorkspace, source: Path, as_json: bool) -> None:

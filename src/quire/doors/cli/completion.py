@@ -6,11 +6,12 @@ import click
 from click.shell_completion import get_completion_class
 
 from ...core.errors import BadInput
+from . import EXIT_STATUS
 
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command("completion")
+@click.command("completion", epilog=EXIT_STATUS)
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion_verb(shell: str) -> None:
     """Print the completion script of SHELL; load it where your shell starts.

@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from ...connect import DATABASE, FOLDER, make_folder
+from . import EXIT_STATUS
 from .output import print_json
 from .verb import json_option
 
 
-@click.command("init")
+@click.command("init", epilog=EXIT_STATUS)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
 @json_option
 def init_verb(folder: Path, as_json: bool) -> None:

@@ -9,11 +9,12 @@ from ...core.ids import WORKSPACE_LOG, LogId
 from ...files.lines import describe, type_of
 from ...files.plain import plain
 from ...workspace.local import LocalWorkspace
+from . import EXIT_STATUS
 from .output import print_json
 from .verb import notebook_argument, with_workspace
 
 
-@click.command("log")
+@click.command("log", epilog=EXIT_STATUS)
 @notebook_argument
 @click.option("--since", metavar="SEQ", type=int, default=0, help="Only events after this number.")
 @click.option("--until", metavar="SEQ", type=int, help="Only events up to this number.")

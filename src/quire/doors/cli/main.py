@@ -9,6 +9,7 @@ from typing import NoReturn
 import click
 
 from ...core.errors import QuireError, answer
+from . import EXIT_STATUS
 
 # name -> (module, what `quire --help` says). Only the module of the verb that is used is imported.
 VERBS: dict[str, tuple[str, str]] = {
@@ -23,9 +24,6 @@ VERBS: dict[str, tuple[str, str]] = {
     "import": ("bundle", "Take in a file that `quire export` wrote."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
-
-EXIT_STATUS = """Exit status: 0 fine, 1 a check found a fault, 2 wrong usage, bad input or not found,
-3 refused or somebody was first, 4 unavailable, 130 interrupted."""
 
 
 class _Verbs(click.Group):

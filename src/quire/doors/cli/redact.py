@@ -11,11 +11,12 @@ from ...core.errors import BadInput, NotFound
 from ...core.events import Entry, Unknown
 from ...core.ids import LogId
 from ...workspace.local import LocalWorkspace
+from . import EXIT_STATUS
 from .output import counted, print_json
 from .verb import notebook_argument, with_workspace
 
 
-@click.command("redact")
+@click.command("redact", epilog=EXIT_STATUS)
 @notebook_argument
 @click.option(
     "--seq",

@@ -9,11 +9,12 @@ import click
 from ...core.stale import stale_cells
 from ...files.agent import VIEWS, View, render
 from ...workspace.local import LocalWorkspace
+from . import EXIT_STATUS
 from .output import print_json
 from .verb import notebook_argument, with_workspace
 
 
-@click.command("show")
+@click.command("show", epilog=EXIT_STATUS)
 @notebook_argument
 @click.option("--seq", metavar="N", type=int, help="As it was after event N.")
 @click.option("--view", type=click.Choice(VIEWS), default="outline", show_default=True, help="How much of it.")

@@ -8,11 +8,12 @@ import sys
 import click
 
 from ...workspace.local import LocalWorkspace
+from . import EXIT_STATUS
 from .output import counted, print_json, table
 from .verb import with_workspace
 
 
-@click.command("sql")
+@click.command("sql", epilog=EXIT_STATUS)
 @click.argument("query")
 @click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values.")
 @click.option(

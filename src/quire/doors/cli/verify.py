@@ -14,6 +14,7 @@ from ...core.ids import LogId
 from ...files.plain import plain
 from ...workspace.local import LocalWorkspace
 from ...workspace.workspace import Verified
+from . import EXIT_STATUS
 from .output import counted, print_json
 from .verb import names_of_logs, with_workspace
 
@@ -23,7 +24,7 @@ class _Noted(msgspec.Struct):
     head: Head
 
 
-@click.command("verify")
+@click.command("verify", epilog=EXIT_STATUS)
 @click.argument("logs", nargs=-1, metavar="[LOG]...", shell_complete=names_of_logs)
 @click.option(
     "--against",
