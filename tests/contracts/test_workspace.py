@@ -36,6 +36,7 @@ from quire.workspace import access
 from quire.workspace.access import Identity
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
+from quire.workspace.workspace import Workspace
 
 from ..conftest import OpenStore
 
@@ -50,6 +51,11 @@ AGENT = Identity(
 )
 RUNTIME = access.runtime("local")
 OpenWorkspace = Callable[[], Awaitable[LocalWorkspace]]
+
+
+def as_workspace(local: LocalWorkspace) -> Workspace:
+    """What is tested here is the protocol: the type checker sees to it that it is kept."""
+    return local
 
 
 @pytest.fixture
@@ -438,6 +444,23 @@ async def test_of_many_runtimes_that_claim_one_execution_one_gets_it(open_worksp
         assert held is not None
         lost = e.ExecutionFinished(execution=execution, epoch=held.epoch or 0, status="lost")
         await say(handles[0].acting_as(access.system()), lost)
+
+
+async def test_a_claim_is_held_as_long_as_it_is_renewed_and_by_whom_it_was_made(workspace: LocalWorkspace) -> None:
+    """Rule 10."""
+    await say(workspace, e.ExecutionRequested(execution=X, cell=A, source_hash=source_hash("x = 1")))
+    runtime = workspace.acting_as(RUNTIME)
+    (claimed,) = await say(runtime, e.ExecutionClaimed(execution=X, runtime=RuntimeId(RUNTIME.actor)))
+    claim = claimed.event
+    assert isinstance(claim, e.ExecutionClaimed)
+    await runtime.renew(LOG, claim)
+    with pytest.raises(Refused):
+        await workspace.acting_as(access.runtime("other")).renew(LOG, claim)
+    with pytest.raises(Conflict):
+        await runtime.renew(LOG, msgspec.structs.replace(claim, epoch=(claim.epoch or 0) - 1))
+    await runtime.release(LOG, claim)
+    with pytest.raises(Conflict):
+        await runtime.renew(LOG, claim)
 
 
 async def test_a_request_is_bound_to_what_was_seen(workspace: LocalWorkspace) -> None:

@@ -17,7 +17,7 @@ from ..core import events as e
 from ..core.chain import digest
 from ..core.directory import Directory
 from ..core.errors import BadInput, Conflict, NotFound, Refused
-from ..core.events import BlobRef, Draft, Entry, KnownEvent, Scope
+from ..core.events import BlobRef, Draft, Entry, Scope
 from ..core.ids import (
     WORKSPACE_LOG,
     ActorId,
@@ -37,7 +37,7 @@ from .folding import DirectoryFolding, NotebookFolding
 from .lanes import Lanes
 from .live import Live
 from .verifying import verify_log
-from .workspace import NewToken, Verified
+from .workspace import Claim, NewToken, Verified
 
 LEASE_SECONDS = 30.0
 """How long a claim holds without being renewed."""
@@ -90,9 +90,9 @@ class LocalWorkspace:
         self._check_drafts(log, drafts)
         if any(isinstance(draft.event, e.PayloadRedacted) for draft in drafts):
             return await self._submit_redactions(log, drafts)
-        claims = [draft for draft in drafts if isinstance(draft.event, e.ExecutionClaimed | e.RunClaimed)]
-        if claims:
-            return await self._submit_claim(log, drafts)
+        for draft in drafts:
+            if isinstance(draft.event, e.ExecutionClaimed | e.RunClaimed):
+                return await self._submit_claim(log, drafts, draft.event)
         return await self._live(log).submit(drafts, self.identity)
 
     def _check_drafts(self, log: LogId, drafts: Sequence[Draft]) -> None:
@@ -110,11 +110,11 @@ class LocalWorkspace:
             access.check(self.identity, log, access.scope_of(draft.event))
             shape.check_unfilled(draft)
 
-    async def _submit_claim(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
+    async def _submit_claim(self, log: LogId, drafts: Sequence[Draft], claim: Claim) -> list[Entry]:
         """A claim is a lease first, then an event that carries its epoch (rule 10)."""
         if len(drafts) > 1:
             raise BadInput("A claim is submitted alone: it may be refused because somebody was first.")
-        name, store = lease_name(log, drafts[0].event), self._shared.store
+        name, store = lease_name(log, claim), self._shared.store
         lease = await store.acquire(name, self.identity.actor, LEASE_SECONDS)
         if lease is None:
             first = await store.find(id=drafts[0].id)
@@ -234,17 +234,21 @@ class LocalWorkspace:
         access.check(self.identity, WORKSPACE_LOG if self.identity.notebooks is None else LogId(""), "read")
         return self._shared.blobs.open(hash, start, end)
 
-    async def renew(self, lease: Lease, seconds: float = LEASE_SECONDS) -> Lease:
-        """Hold on to a claim; Conflict when it is lost."""
-        held = await self._shared.store.renew(lease, seconds) if lease.holder == self.identity.actor else None
+    async def renew(self, log: LogId, claim: Claim, seconds: float = LEASE_SECONDS) -> None:
+        """Hold on to what was claimed, so many seconds from now; Conflict when it is lost."""
+        held = await self._shared.store.renew(self._lease(log, claim), seconds)
         if held is None:
-            raise Conflict(f"{lease.name} is no longer held under epoch {lease.epoch}. Stop the work that it was for.")
-        return held
+            told = f"{lease_name(log, claim)} is no longer held by {self.identity.actor} under epoch {claim.epoch}."
+            raise Conflict(f"{told} Stop the work that it was for.")
 
-    async def release(self, lease: Lease) -> None:
-        """Give a claim back."""
-        if lease.holder == self.identity.actor:
-            await self._shared.store.release(lease)
+    async def release(self, log: LogId, claim: Claim) -> None:
+        """Give back what was claimed, when the work is over."""
+        await self._shared.store.release(self._lease(log, claim))
+
+    def _lease(self, log: LogId, claim: Claim) -> Lease:
+        if claim.runtime != self.identity.actor:
+            raise Refused(f"{self.identity.actor} holds no claim of {claim.runtime}.")
+        return Lease(lease_name(log, claim), self.identity.actor, claim.epoch or 0, 0)
 
     async def query(self, sql: str, *, limit: int = 10_000, seconds: float = 30) -> Table:
         """Answer a question over the documented views. Cannot change anything."""
@@ -353,7 +357,7 @@ class LocalWorkspace:
         await self._shared.blobs.close()
 
 
-def lease_name(log: LogId, event: KnownEvent) -> str:
+def lease_name(log: LogId, event: Claim) -> str:
     """Under which name a claim is leased."""
     return f"execution:{log}:{event.execution}" if isinstance(event, e.ExecutionClaimed) else f"run:{log}"
 

@@ -7,19 +7,22 @@ both. Whoever has a `Workspace` acts as one identity, which their credentials de
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Collection, Sequence
-from typing import IO, Protocol
+from typing import IO, Protocol, TypeAlias
 
 import msgspec
 
 from ..core.chain import Flaw, Head
 from ..core.directory import Directory
-from ..core.events import BlobRef, Draft, Entry, Scope
+from ..core.events import BlobRef, Draft, Entry, ExecutionClaimed, RunClaimed, Scope
 from ..core.ids import ActorId, LogId, TokenId
 from ..core.notebook import Notebook
-from ..stores.store import Growth, Lease, LogInfo, LogKind, Table
+from ..stores.store import Growth, LogInfo, LogKind, Table
 from .access import Identity
 from .bundle import Carried
 from .lanes import Lanes
+
+Claim: TypeAlias = ExecutionClaimed | RunClaimed
+"""What a runtime took, as it was recorded, with its epoch."""
 
 
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +46,12 @@ class Workspace(Protocol):
     """The only way to read or change anything."""
 
     identity: Identity
-    lanes: Lanes
+    """Who acts here."""
+
+    @property
+    def lanes(self) -> Lanes:
+        """What is said and not kept."""
+        ...
 
     async def submit(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
         """Record the drafts in this order, all or none, and return them as recorded.
@@ -120,12 +128,12 @@ class Workspace(Protocol):
         """Take in a bundle, verified; what it tells of is shown as imported."""
         ...
 
-    async def renew(self, lease: Lease, seconds: float) -> Lease:
-        """Hold on to a claim; Conflict when it is lost."""
+    async def renew(self, log: LogId, claim: Claim, seconds: float = ...) -> None:
+        """Hold on to what was claimed, so many seconds from now; Conflict when it is lost."""
         ...
 
-    async def release(self, lease: Lease) -> None:
-        """Give a claim back."""
+    async def release(self, log: LogId, claim: Claim) -> None:
+        """Give back what was claimed, when the work is over."""
         ...
 
     async def create_token(

@@ -6,7 +6,7 @@ import click
 
 from ...core.events import Draft, NotebookArchived
 from ...workspace.clock import new_id
-from ...workspace.local import LocalWorkspace
+from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import print_json
 from .verb import notebook_argument, with_workspace
@@ -16,7 +16,7 @@ from .verb import notebook_argument, with_workspace
 @notebook_argument
 @click.option("--undo", is_flag=True, help="Take it out again.")
 @with_workspace
-async def archive_verb(workspace: LocalWorkspace, notebook: str, undo: bool, as_json: bool) -> None:
+async def archive_verb(workspace: Workspace, notebook: str, undo: bool, as_json: bool) -> None:
     """Put NOTEBOOK away: it stays on record, but is not changed or run until it is taken out again.
 
     \b

@@ -11,7 +11,7 @@ import click
 from ...core.errors import BadInput, Conflict, Unavailable
 from ...files.plain import plain
 from ...workspace.bundle import Carried
-from ...workspace.local import LocalWorkspace
+from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import counted, print_json
 from .verb import notebook_argument, with_workspace
@@ -24,7 +24,7 @@ ENDING = ".quire"
 @click.argument("output", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--force", is_flag=True, help="Replace OUTPUT if it is there.")
 @with_workspace
-async def export_verb(workspace: LocalWorkspace, notebook: str, output: Path, force: bool, as_json: bool) -> None:
+async def export_verb(workspace: Workspace, notebook: str, output: Path, force: bool, as_json: bool) -> None:
     """Write NOTEBOOK (or a run) into OUTPUT, a `.quire` bundle: its whole log, and its blobs.
 
     \b
@@ -42,7 +42,7 @@ async def export_verb(workspace: LocalWorkspace, notebook: str, output: Path, fo
     _tell(carried, f"Exported to {output}", as_json=as_json)
 
 
-async def _write_whole(workspace: LocalWorkspace, log: str, output: Path) -> Carried:
+async def _write_whole(workspace: Workspace, log: str, output: Path) -> Carried:
     """Whole or not at all: a temporary file beside it, fsync, rename."""
     handle, name = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name}.")
     try:
@@ -60,7 +60,7 @@ async def _write_whole(workspace: LocalWorkspace, log: str, output: Path) -> Car
 @click.command("import", epilog=EXIT_STATUS)
 @click.argument("source", type=click.Path(path_type=Path, dir_okay=False))
 @with_workspace
-async def import_verb(workspace: LocalWorkspace, source: Path, as_json: bool) -> None:
+async def import_verb(workspace: Workspace, source: Path, as_json: bool) -> None:
     """Take in SOURCE, a `.quire` bundle. It is verified first; all of it comes in, or nothing.
 
     \b

@@ -8,7 +8,7 @@ from ...core.events import Entry
 from ...core.ids import WORKSPACE_LOG, LogId
 from ...files.lines import describe, type_of
 from ...files.plain import plain
-from ...workspace.local import LocalWorkspace
+from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import print_json
 from .verb import notebook_argument, with_workspace
@@ -22,7 +22,7 @@ from .verb import notebook_argument, with_workspace
 @click.option("-f", "--follow", is_flag=True, help="Go on printing what comes, until interrupted.")
 @with_workspace
 async def log_verb(
-    workspace: LocalWorkspace,
+    workspace: Workspace,
     notebook: str,
     since: int,
     until: int | None,
@@ -54,7 +54,7 @@ async def log_verb(
         _print(entry, as_json=False)
 
 
-async def _entries(workspace: LocalWorkspace, log: LogId, since: int, until: int | None):
+async def _entries(workspace: Workspace, log: LogId, since: int, until: int | None):
     while page := await workspace.entries(log, since, until):
         for entry in page:
             yield entry

@@ -10,7 +10,7 @@ from ...core import shape
 from ...core.errors import BadInput, NotFound
 from ...core.events import Entry, Unknown
 from ...core.ids import LogId
-from ...workspace.local import LocalWorkspace
+from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import counted, print_json
 from .verb import notebook_argument, with_workspace
@@ -36,7 +36,7 @@ from .verb import notebook_argument, with_workspace
 @click.option("-y", "--yes", is_flag=True, help="Do not ask whether to go on.")
 @with_workspace
 async def redact_verb(
-    workspace: LocalWorkspace,
+    workspace: Workspace,
     notebook: str,
     seqs: tuple[int, ...],
     ask_secret: bool,
@@ -84,7 +84,7 @@ def _secret() -> str:
     return secret
 
 
-async def _holding(workspace: LocalWorkspace, log: LogId, secret: str):
+async def _holding(workspace: Workspace, log: LogId, secret: str):
     since = 0
     while page := await workspace.entries(log, since):
         for entry in page:

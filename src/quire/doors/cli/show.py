@@ -8,7 +8,7 @@ import click
 
 from ...core.stale import stale_cells
 from ...files.agent import VIEWS, View, render
-from ...workspace.local import LocalWorkspace
+from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import print_json
 from .verb import notebook_argument, with_workspace
@@ -19,7 +19,7 @@ from .verb import notebook_argument, with_workspace
 @click.option("--seq", metavar="N", type=int, help="As it was after event N.")
 @click.option("--view", type=click.Choice(VIEWS), default="outline", show_default=True, help="How much of it.")
 @with_workspace
-async def show_verb(workspace: LocalWorkspace, notebook: str, seq: int | None, view: str, as_json: bool) -> None:
+async def show_verb(workspace: Workspace, notebook: str, seq: int | None, view: str, as_json: bool) -> None:
     """Print NOTEBOOK (a name, an id or its beginning) as it is, or as it was.
 
     \b

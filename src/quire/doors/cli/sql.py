@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from ...workspace.local import LocalWorkspace
+from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import counted, print_json, table
 from .verb import with_workspace
@@ -23,9 +23,7 @@ from .verb import with_workspace
     "--timeout", metavar="SECONDS", type=float, default=30, show_default=True, help="Stop the query after this long."
 )
 @with_workspace
-async def sql_verb(
-    workspace: LocalWorkspace, query: str, as_csv: bool, limit: int, timeout: float, as_json: bool
-) -> None:
+async def sql_verb(workspace: Workspace, query: str, as_csv: bool, limit: int, timeout: float, as_json: bool) -> None:
     """Ask a question over all that was recorded. It cannot change anything.
 
     \b

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from ...connect import connect
-from ...workspace.local import LocalWorkspace
+from ...workspace.workspace import Workspace
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,7 +49,7 @@ def names_of_logs(ctx: click.Context, param: click.Parameter, incomplete: str) -
     """What a shell offers after a verb that takes a notebook."""
     from click.shell_completion import CompletionItem
 
-    async def names(workspace: LocalWorkspace) -> list[Any]:
+    async def names(workspace: Workspace) -> list[Any]:
         logs = await workspace.logs()
         return [CompletionItem(info.name, help=info.log) for info in logs if info.name.startswith(incomplete)]
 

@@ -12,8 +12,7 @@ from ...core.chain import Flaw, Head
 from ...core.errors import BadInput
 from ...core.ids import LogId
 from ...files.plain import plain
-from ...workspace.local import LocalWorkspace
-from ...workspace.workspace import Verified
+from ...workspace.workspace import Verified, Workspace
 from . import EXIT_STATUS
 from .output import counted, print_json
 from .verb import names_of_logs, with_workspace
@@ -35,7 +34,7 @@ class _Noted(msgspec.Struct):
 @click.option("--repair", is_flag=True, help="Make snapshots anew that do not match their log.")
 @with_workspace
 async def verify_verb(
-    workspace: LocalWorkspace, logs: tuple[str, ...], against: Path | None, repair: bool, as_json: bool
+    workspace: Workspace, logs: tuple[str, ...], against: Path | None, repair: bool, as_json: bool
 ) -> int:
     """Check that every LOG (all of them by default) is what was recorded.
 
@@ -75,7 +74,7 @@ def _print(found: Verified) -> None:
     click.echo(f"{mark}  {found.log}  {plain(found.name)}  {said}")
 
 
-async def _compare(workspace: LocalWorkspace, against: Path, *, as_json: bool) -> list[Flaw]:
+async def _compare(workspace: Workspace, against: Path, *, as_json: bool) -> list[Flaw]:
     flaws = [flaw for noted in _noted(against) if (flaw := await _check_noted(workspace, noted)) is not None]
     for flaw in flaws if not as_json else ():
         click.echo(f"{click.style('FAULT', fg='red')}  {flaw.log}  {flaw.what}")
@@ -90,7 +89,7 @@ def _noted(against: Path) -> list[_Noted]:
         raise BadInput(f"{against} is not what `quire verify --json` prints: {error}.") from error
 
 
-async def _check_noted(workspace: LocalWorkspace, noted: _Noted) -> Flaw | None:
+async def _check_noted(workspace: Workspace, noted: _Noted) -> Flaw | None:
     if noted.head.seq == 0:
         return None
     entries = await workspace.entries(noted.log, noted.head.seq - 1, noted.head.seq)
@@ -105,7 +104,7 @@ async def _check_noted(workspace: LocalWorkspace, noted: _Noted) -> Flaw | None:
     )
 
 
-async def _repair(workspace: LocalWorkspace, flaws: list[Flaw]) -> None:
+async def _repair(workspace: Workspace, flaws: list[Flaw]) -> None:
     for flaw in flaws:
         if flaw.kind == "snapshot":
             await workspace.forget_snapshots(flaw.log)
