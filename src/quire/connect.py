@@ -35,8 +35,9 @@ def new_folder(start: Path) -> Path:
 
 
 def make_folder(folder: Path) -> Path:
-    """Make a `.quire/` that git leaves alone."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Make a `.quire/` that git leaves alone and other users cannot read: outputs hold what they hold."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
     ignore = folder / ".gitignore"
     if not ignore.exists():
         ignore.write_text("# Logs and blobs of Quire; not source.\n*\n")

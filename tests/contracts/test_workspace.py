@@ -808,6 +808,22 @@ async def test_redaction_masks_what_was_said_and_keeps_that_it_was(workspace: Lo
     assert entry.redacted
 
 
+async def test_a_redaction_takes_the_blobs_along_that_nobody_else_refers_to(workspace: LocalWorkspace) -> None:
+    epoch = await run_cell(workspace)
+    key, other, shared = [await workspace.put_blob(data) for data in (b"x" * 99 + b"sk-secret-1", b"fine", b"shared")]
+    runtime = workspace.acting_as(RUNTIME)
+    for chunk, refs in enumerate(({"a/a": key, "b/b": other}, {"c/c": shared}, {"c/c": shared})):
+        await say(runtime, e.OutputAdded(execution=X, epoch=epoch, chunk=chunk, output=e.Display(blobs=refs)))
+    assert await workspace.holding(LOG, "sk-secret-1") == [7]
+    await workspace.redact(LOG, [7], "leaked", secret="sk-secret-1")
+    await workspace.redact(LOG, [8], "all of it")
+    with pytest.raises(NotFound):
+        await anext(aiter(workspace.open_blob(key.hash)))
+    for kept in (other, shared):
+        assert [chunk async for chunk in workspace.open_blob(kept.hash)]
+    assert [found.flaw async for found in workspace.verify()] == [None]
+
+
 async def test_a_redaction_reaches_other_processes_and_snapshots(open_workspace: OpenWorkspace) -> None:
     here, there = await open_workspace(), await open_workspace()
     await say(here, e.NotebookCreated(name="n"), e.CellAdded(cell=A, after=None, source="sk-secret-1"))

@@ -67,7 +67,10 @@ def folder(tmp_path: Path) -> Path:
 def test_init_makes_a_workspace_that_git_ignores_and_twice_changes_nothing(tmp_path: Path) -> None:
     first, second = run("init", at=tmp_path), run("init", at=tmp_path)
     assert (first.returncode, second.returncode) == (0, 0)
-    assert (tmp_path / ".quire" / "quire.db").exists()
+    assert [path.name for path in (tmp_path / ".quire").glob("quire.db*")] == ["quire.db"], (
+        "nothing is left lying about"
+    )
+    assert (tmp_path / ".quire").stat().st_mode & 0o077 == 0
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     status = subprocess.run(["git", "status", "--porcelain"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert status.stdout == ""

@@ -8,7 +8,7 @@ All of it is read from the annotations in events.py, so that an event is describ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from typing import Any, cast
 
@@ -17,7 +17,17 @@ from msgspec import inspect
 from msgspec.structs import replace
 
 from .errors import BadInput, Refused
-from .events import BlobRef, Draft, KnownEvent, SourceEdited
+from .events import (
+    BlobRef,
+    Display,
+    DisplayUpdated,
+    Draft,
+    KnownEvent,
+    OutputAdded,
+    ResultRecorded,
+    SourceEdited,
+    StreamAppended,
+)
 from .values import Json
 
 MASK = "█"
@@ -111,6 +121,23 @@ def blob_refs(value: Any) -> Iterator[BlobRef]:
     elif isinstance(value, dict):
         for each in cast("dict[str, Any]", value).values():
             yield from blob_refs(each)
+
+
+def without_blobs(event: KnownEvent, gone: Collection[str]) -> KnownEvent:
+    """Return `event` without its references to blobs that are to be removed."""
+    match event:
+        case OutputAdded(output=Display() as shown):
+            return replace(event, output=replace(shown, blobs=_kept(shown.blobs, gone)))
+        case DisplayUpdated():
+            return replace(event, blobs=_kept(event.blobs, gone))
+        case StreamAppended() | ResultRecorded() if event.blob is not None and event.blob.hash in gone:
+            return replace(event, blob=None)
+        case _:
+            return event
+
+
+def _kept(blobs: dict[str, BlobRef], gone: Collection[str]) -> dict[str, BlobRef]:
+    return {media: ref for media, ref in blobs.items() if ref.hash not in gone}
 
 
 def _hide_all(text: str) -> str:

@@ -296,12 +296,13 @@ class SqliteStore:
         await loop.run_in_executor(None, self._join)
 
     def _join(self) -> None:
-        self._writer.join()
+        # Whoever only reads goes first: the last to leave folds the write-ahead log into the file.
         if self._poller is not None:
             self._poller.join()
         self._readers.shutdown()
         for connection in self._open:
             connection.close()
+        self._writer.join()
 
 
 # ---- Rows

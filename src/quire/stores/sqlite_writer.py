@@ -53,6 +53,7 @@ class SqliteWriter:
         self._heads: dict[LogId, Head] = {}
         self._data_version: int | None = None
         self._closed = False
+        self._connection = connect(path)
         self._thread = threading.Thread(target=self._write_all, name="quire-write", daemon=True)
         self._thread.start()
 
@@ -78,11 +79,12 @@ class SqliteWriter:
         self._requests.put(None)
 
     def join(self) -> None:
-        """Wait until the last of it is done."""
+        """Wait until the last of it is done, and let go of the file."""
         self._thread.join()
+        self._connection.close()
 
     def _write_all(self) -> None:
-        connection = connect(self._path)
+        connection = self._connection
         while (batch := self._next_batch()) is not None:
             try:
                 answers, logs = self._commit(connection, batch)
@@ -93,7 +95,6 @@ class SqliteWriter:
                 answers, logs = [explain(error, self._path)] * len(batch), set[LogId]()
             with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits any more
                 self._loop.call_soon_threadsafe(self._answer, batch, answers, logs)
-        connection.close()
 
     def _next_batch(self) -> list[Request] | None:
         """Wait for requests, then take all that are waiting. None: no more will come."""

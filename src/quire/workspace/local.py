@@ -30,7 +30,7 @@ from ..core.ids import (
 from ..core.notebook import Notebook
 from ..core.reduce import REDUCER, fold
 from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Mask, Store, Table
-from . import access, clock
+from . import access, clock, redacting
 from .access import Identity
 from .bundle import Carried, read_bundle, write_bundle
 from .folding import DirectoryFolding, NotebookFolding
@@ -281,32 +281,31 @@ class LocalWorkspace:
         self._check_drafts(log, drafts)
         return await self._submit_redactions(log, drafts, secret)
 
+    async def holding(self, log: LogId, secret: str) -> list[int]:
+        """Return the numbers of the events that hold a secret, in what they say or in a blob."""
+        access.check(self.identity, log, "read")
+        return await redacting.holding(self._shared.store, self._shared.blobs, log, secret)
+
     async def _submit_redactions(self, log: LogId, drafts: Sequence[Draft], secret: str | None = None) -> list[Entry]:
+        store, blobs, live = self._shared.store, self._shared.blobs, self._live(log)
         masks: list[Mask] = []
         completed: list[Draft] = []
+        gone: set[str] = set()
         for draft in drafts:
             if not isinstance(draft.event, e.PayloadRedacted):
                 raise BadInput("Redactions are submitted alone, not together with other events.")
-            mask = await self._mask(log, draft.event, secret)
+            if not draft.event.why.strip():
+                raise BadInput("A redaction says why (--why): it is on record for good.")
+            mask, blobs_gone = await redacting.mask(store, blobs, log, draft.event.seq, secret)
             masks.append(mask)
+            gone |= blobs_gone
             completed.append(replace(draft, event=replace(draft.event, replacement=digest(mask.payload))))
-        live, store = self._live(log), self._shared.store
         entries = await live.submit(completed, self.identity, masks=masks)
         await store.drop_snapshots(log)
         await live.reload()
         await store.forget_index()
+        await redacting.remove_blobs(store, blobs, gone)
         return entries
-
-    async def _mask(self, log: LogId, event: e.PayloadRedacted, secret: str | None) -> Mask:
-        if not event.why.strip():
-            raise BadInput("A redaction says why (--why): it is on record for good.")
-        found = await self.entries(log, event.seq - 1, event.seq)
-        if not found:
-            raise NotFound(f"Log {log} has no event {event.seq} to redact.")
-        masked = _masked(found[0], secret)
-        if masked == found[0].event:
-            raise BadInput(f"Event {event.seq} ({codec.type_of(masked)}) holds no content to mask.")
-        return Mask(event.seq, codec.encode(masked))
 
     # ---- Carrying whole logs
 
@@ -360,10 +359,3 @@ class LocalWorkspace:
 def lease_name(log: LogId, event: Claim) -> str:
     """Under which name a claim is leased."""
     return f"execution:{log}:{event.execution}" if isinstance(event, e.ExecutionClaimed) else f"run:{log}"
-
-
-def _masked(entry: Entry, secret: str | None) -> e.AnyEvent:
-    if isinstance(entry.event, e.Unknown):
-        # Nobody here knows what is content in it, so all of it is.
-        return e.Unknown(type=entry.event.type, raw=msgspec.Raw(msgspec.json.encode({"type": entry.event.type})))
-    return shape.masked(entry.event, secret)

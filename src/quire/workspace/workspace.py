@@ -112,6 +112,10 @@ class Workspace(Protocol):
         """Check the chains of these logs (of all when None), one by one."""
         ...
 
+    async def holding(self, log: LogId, secret: str) -> list[int]:
+        """Return the numbers of the events that hold a secret, in what they say or in a blob."""
+        ...
+
     async def forget_snapshots(self, log: LogId) -> None:
         """Throw away the snapshots of a log; they are made anew from it."""
         ...

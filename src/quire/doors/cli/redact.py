@@ -6,10 +6,7 @@ import sys
 
 import click
 
-from ...core import shape
 from ...core.errors import BadInput, NotFound
-from ...core.events import Entry, Unknown
-from ...core.ids import LogId
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import counted, print_json
@@ -50,13 +47,14 @@ async def redact_verb(
       quire redact sales --secret --why "API key printed by mistake"
 
     The chain still verifies: who masked what, when and why becomes an event of its own.
-    Copies are out of reach: exports, backups, and what others have read. So change the secret too.
+    Blobs that held it go, too. Copies are out of reach: exports, backups, and what others have
+    read. So change the secret as well.
     """
     if bool(seqs) == ask_secret:
         raise click.UsageError("Give either --seq, for whole events, or --secret.")
     log = (await workspace.find(notebook)).log
     secret = _secret() if ask_secret else None
-    found = [entry.seq async for entry in _holding(workspace, log, secret)] if secret is not None else list(seqs)
+    found = await workspace.holding(log, secret) if secret is not None else list(seqs)
     if not found:
         raise NotFound(f"The secret stands in no event of {notebook!r}. It may have been typed in pieces: see --seq.")
     if not yes and sys.stdin.isatty():
@@ -82,18 +80,3 @@ def _secret() -> str:
     if len(secret) < 4:
         raise BadInput("A secret of fewer than 4 characters stands everywhere. Mask whole events with --seq.")
     return secret
-
-
-async def _holding(workspace: Workspace, log: LogId, secret: str):
-    since = 0
-    while page := await workspace.entries(log, since):
-        for entry in page:
-            if _holds(entry, secret):
-                yield entry
-        since = page[-1].seq
-
-
-def _holds(entry: Entry, secret: str) -> bool:
-    if isinstance(entry.event, Unknown):
-        return secret.encode() in bytes(entry.event.raw)
-    return any(secret in text for text in shape.content(entry.event))
