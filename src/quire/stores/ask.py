@@ -32,6 +32,8 @@ VIEWS: dict[str, str] = {
         LEFT JOIN main.index_names n ON n.actor = e.actor""",
 }
 
+MAX_VALUE_BYTES = 64 * 1024 * 1024
+"""The largest value that a query may make up: one `zeroblob` must not take all the memory."""
 _COUNTED = {"events", "logs", *(f"index_{name}" for name in TABLES)}
 _FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"}
 
@@ -68,6 +70,7 @@ def ask(connection: sqlite3.Connection, sql: str, *, limit: int, seconds: float)
     """Answer `sql` on a connection that is used for nothing else; at most `limit` rows."""
     secret = _create_views(connection)
     deadline = time.monotonic() + seconds
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     connection.set_authorizer(partial(_authorize, secret))
     connection.set_progress_handler(lambda: int(time.monotonic() > deadline), 10_000)
     try:

@@ -19,6 +19,9 @@ async def refresh_index(store: Store) -> None:
         if max(since, 0) >= position:
             return
         async for page in store.feed(max(since, 0)):
+            if since > 0 and await _was_masked(store, page):
+                await store.forget_index()
+                break
             rows = IndexRows()
             for growth in page:
                 rows.extend(await _rows(store, growth))
@@ -28,6 +31,14 @@ async def refresh_index(store: Store) -> None:
             since = last
             if since >= position:
                 return
+
+
+async def _was_masked(store: Store, page: list[Growth]) -> bool:
+    """Whether somebody masked what may be indexed already: then all of it is made anew."""
+    for growth in page:
+        if await store.read(growth.log, growth.first - 1, growth.seq, types=("payload_redacted",), limit=1):
+            return True
+    return False
 
 
 async def _rows(store: Store, growth: Growth) -> IndexRows:

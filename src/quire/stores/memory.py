@@ -126,7 +126,9 @@ class MemoryStore:
         return len(self._feed)
 
     async def save_snapshot(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot."""
+        """Keep a snapshot, unless something in it was masked meanwhile."""
+        if any(record.type == "payload_redacted" for record in self._logs.get(snapshot.log, [])[snapshot.seq :]):
+            return
         self._snapshots.setdefault((snapshot.log, snapshot.version), []).append(snapshot)
 
     async def snapshot(self, log: LogId, version: int, until: int | None = None) -> Snapshot | None:
@@ -156,14 +158,14 @@ class MemoryStore:
     async def renew(self, lease: Lease, seconds: float) -> Lease | None:
         """Hold on to a lease; None when it is lost."""
         held = await self.lease(lease.name)
-        if held is None or held.epoch != lease.epoch:
+        if held is None or (held.epoch, held.holder) != (lease.epoch, lease.holder):
             return None
         return self._hold(replace(lease, seconds_left=seconds))
 
     async def release(self, lease: Lease) -> None:
         """Give a lease back."""
         held = self._leases.get(lease.name)
-        if held is not None and held[0].epoch == lease.epoch:
+        if held is not None and (held[0].epoch, held[0].holder) == (lease.epoch, lease.holder):
             del self._leases[lease.name]
 
     async def lease(self, name: str) -> Lease | None:

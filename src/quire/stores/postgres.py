@@ -154,11 +154,14 @@ class PostgresStore:
     # ---- Snapshots
 
     async def save_snapshot(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot; thin out the older ones."""
+        """Keep a snapshot, unless something in it was masked meanwhile; thin out the older ones."""
+        masked = "SELECT FROM events WHERE log = $1 AND seq > $2 AND type = 'payload_redacted' LIMIT 1"
 
         async def work(db: Connection) -> None:
             key = (snapshot.log, snapshot.version)
             async with db.transaction():
+                if await db.fetch(masked, snapshot.log, snapshot.seq):
+                    return
                 await db.execute(
                     "INSERT INTO snapshots (log, version, seq, data) VALUES ($1, $2, $3, $4)"
                     " ON CONFLICT (log, version, seq) DO UPDATE SET data = excluded.data",
@@ -214,10 +217,11 @@ class PostgresStore:
         """Hold on to a lease; None when it is lost."""
         held = await self._change(
             "UPDATE leases SET ends = clock_timestamp() + make_interval(secs => $3)"
-            " WHERE name = $1 AND epoch = $2 AND ends > clock_timestamp() RETURNING epoch",
+            " WHERE name = $1 AND epoch = $2 AND holder = $4 AND ends > clock_timestamp() RETURNING epoch",
             lease.name,
             lease.epoch,
             float(seconds),
+            lease.holder,
         )
         return msgspec.structs.replace(lease, seconds_left=seconds) if held is not None else None
 
@@ -226,10 +230,11 @@ class PostgresStore:
         await self._change(
             "WITH old AS (SELECT name FROM leases WHERE ends < clock_timestamp() - make_interval(days => $3)"
             " LIMIT 100 FOR UPDATE SKIP LOCKED), gone AS (DELETE FROM leases USING old WHERE leases.name = old.name)"
-            " UPDATE leases SET ends = least(ends, clock_timestamp()) WHERE name = $1 AND epoch = $2",
+            " UPDATE leases SET ends = least(ends, clock_timestamp()) WHERE name = $1 AND epoch = $2 AND holder = $4",
             lease.name,
             lease.epoch,
             LEASE_DAYS,
+            lease.holder,
         )
 
     async def lease(self, name: str) -> Lease | None:

@@ -170,9 +170,12 @@ class SqliteStore:
     # ---- Snapshots
 
     async def save_snapshot(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot; thin out the older ones."""
+        """Keep a snapshot, unless something in it was masked meanwhile; thin out the older ones."""
 
         def work(db: sqlite3.Connection) -> None:
+            masked = "SELECT 1 FROM events WHERE log = ? AND seq > ? AND type = 'payload_redacted' LIMIT 1"
+            if db.execute(masked, (snapshot.log, snapshot.seq)).fetchone():
+                return
             key = (snapshot.log, snapshot.version)
             db.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", (*key, snapshot.seq, snapshot.data))
             db.execute("DELETE FROM snapshots WHERE log = ? AND version < ?", key)
@@ -220,7 +223,7 @@ class SqliteStore:
 
         def work(db: sqlite3.Connection) -> Lease | None:
             held = _held(db, lease.name, self._clock())
-            if held is None or held.epoch != lease.epoch:
+            if held is None or (held.epoch, held.holder) != (lease.epoch, lease.holder):
                 return None
             db.execute("UPDATE leases SET ends = ? WHERE name = ?", (self._clock() + seconds, lease.name))
             return msgspec.structs.replace(lease, seconds_left=seconds)
@@ -229,8 +232,8 @@ class SqliteStore:
 
     async def release(self, lease: Lease) -> None:
         """Give a lease back."""
-        sql = "DELETE FROM leases WHERE name = ? AND epoch = ?"
-        await self._write(lambda db: db.execute(sql, (lease.name, lease.epoch)).rowcount)
+        sql = "DELETE FROM leases WHERE name = ? AND epoch = ? AND holder = ?"
+        await self._write(lambda db: db.execute(sql, (lease.name, lease.epoch, lease.holder)).rowcount)
 
     async def lease(self, name: str) -> Lease | None:
         """Return the lease that is held under this name now."""
@@ -273,7 +276,7 @@ class SqliteStore:
             db.execute("UPDATE counters SET value = -1 - abs(random() % 1000000000000000) WHERE name = 'indexed'")
             db.execute("UPDATE counters SET value = ? WHERE name = 'index'", (INDEX,))
 
-        await self._write(work)
+        await self._writer.ask(Request(self._loop.create_future(), work=work, checkpoint=True))
 
     async def query(self, sql: str, *, limit: int, seconds: float) -> Table:
         """Answer a question about the index, read-only for real."""

@@ -23,7 +23,7 @@ from ..core.chain import Head, Record
 from ..core.errors import QuireError, Unavailable
 from ..core.ids import LogId
 from .sealing import Sealed, Taken, seal, wanted
-from .sqlite_file import connect, explain
+from .sqlite_file import BUSY_SECONDS, connect, explain
 from .store import About, Append
 
 COLUMNS = "log, seq, id, key, cause, at, actor, on_behalf_of, type, payload, digest, hash, imported, redacted"
@@ -39,6 +39,8 @@ class Request(msgspec.Struct):
     future: asyncio.Future[Any]
     appends: Sequence[Append] | None = None
     work: Callable[[sqlite3.Connection], Any] | None = None
+    checkpoint: bool = False
+    """Whether the write-ahead log is to be folded into the file afterwards: something in it was masked."""
 
 
 class SqliteWriter:
@@ -113,12 +115,17 @@ class SqliteWriter:
         appending = [request.appends for request in batch if request.appends is not None]
         sealed = self._record(connection, appending) if appending else Sealed()
         waiting = iter(sealed.answers)
-        answers = [request.work(connection) if request.work is not None else next(waiting) for request in batch]
+        answers = [_apart(connection, request.work) if request.work is not None else next(waiting) for request in batch]
         connection.execute("COMMIT")
-        if any(append.masks for append in sealed.appends):
-            # What was masked must not survive in the write-ahead log.
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if any(request.checkpoint for request in batch):
+            self._checkpoint(connection)
         return answers, {append.log for append in sealed.appends}
+
+    def _checkpoint(self, connection: sqlite3.Connection) -> None:
+        """Fold the write-ahead log into the file, if no reader is in the way for long."""
+        connection.execute("PRAGMA busy_timeout = 1000")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
 
     def _forget_stale_heads(self, connection: sqlite3.Connection) -> None:
         (version,) = connection.execute("PRAGMA data_version").fetchone()
@@ -164,6 +171,16 @@ class SqliteWriter:
                 request.future.set_result(answer)
         if logs:
             self._wake(logs)
+
+
+def _apart(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], Any]) -> Any:
+    """Do something whose fault is its own: the others of the batch go through."""
+    connection.execute("SAVEPOINT work")
+    try:
+        return work(connection)
+    except (sqlite3.IntegrityError, sqlite3.ProgrammingError, ValueError, OverflowError, TypeError) as error:
+        connection.execute("ROLLBACK TO work")
+        return error
 
 
 def record_from(row: Sequence[Any]) -> Record:

@@ -8,8 +8,9 @@ what it likes to them, so an agent with a shell belongs into the sandbox.
 
 from __future__ import annotations
 
-import getpass
 import os
+import pwd
+import re
 import secrets
 from hashlib import sha256
 
@@ -41,11 +42,12 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
 def owner() -> Identity:
     """Whoever owns the files of an embedded workspace: the user of the operating system."""
+    # Not getpass: that believes LOGNAME, and anybody can set that.
     try:
-        name = getpass.getuser()
-    except (OSError, KeyError):  # a container may run as a user without a name
+        name = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container may run as a user without a name
         name = str(os.getuid())
-    return Identity(actor=check_actor(f"human:{name}"), scopes=OWNER_SCOPES)
+    return Identity(actor=check_actor(f"human:{re.sub(r'[^!-9;-~]', '-', name)}"), scopes=OWNER_SCOPES)
 
 
 def system() -> Identity:

@@ -9,14 +9,16 @@ and nothing that was waiting there starts to run here.
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import AsyncIterator, Iterator
+from hashlib import sha256
 from typing import IO, Any
 
 import msgspec
 
 from ..core import codec
 from ..core import events as e
-from ..core.chain import Head, Record, Verifier, digest
+from ..core.chain import GENESIS, Head, Record, Verifier, digest, link
 from ..core.errors import BadInput, Conflict, QuireError
 from ..core.events import BlobRef, KnownEvent
 from ..core.ids import WORKSPACE_LOG, EventId, LogId, check_actor, check_id, check_key, check_time
@@ -29,10 +31,25 @@ from .access import SYSTEM, Identity
 
 FORMAT = 1
 MANIFEST, LOG_FILE, BLOBS = "quire.json", "log.jsonl", "blobs/"
+MAX_LOG_BYTES = 1 << 30
 MOST_AHEAD_SECONDS = 24 * 3600
 MAX_LINE = 2 * codec.MAX_EVENT_BYTES
 _CHUNK = 1 << 20
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same log gives the same bytes
+
+
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    msgspec.DecodeError,
+    KeyError,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    ValueError,
+    RuntimeError,  # an encrypted entry; RecursionError is one, too
+)
+"""What reading a file that is no bundle may raise."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,7 +125,7 @@ async def read_bundle(store: Store, blobs: Blobs, identity: Identity, file: IO[b
             records = list(_verified(bundle, manifest))
             now, refs = _folded(records)
             missing = await _take_blobs(bundle, blobs, refs)
-    except (zipfile.BadZipFile, msgspec.DecodeError, KeyError, EOFError, NotImplementedError, OSError) as error:
+    except _DAMAGE as error:
         raise BadInput(f"This is not a .quire bundle, or it is damaged: {error}. Nothing was imported.") from error
     await _append(store, identity, manifest, now, records)
     return Carried(
@@ -136,12 +153,18 @@ def _manifest(bundle: zipfile.ZipFile) -> Manifest:
 
 def _verified(bundle: zipfile.ZipFile, manifest: Manifest) -> Iterator[Record]:
     verifier = Verifier(manifest.log, manifest.head)
-    decode = msgspec.json.Decoder(Record).decode
+    decode, previous = msgspec.json.Decoder(Record).decode, GENESIS
+    if bundle.getinfo(LOG_FILE).file_size > MAX_LOG_BYTES:
+        raise BadInput(f"The bundle's log has more than {MAX_LOG_BYTES:,} bytes. Nothing was imported.")
     with bundle.open(LOG_FILE) as lines:
         while line := lines.readline(MAX_LINE):
             record = decode(line)
-            verifier.add(msgspec.structs.replace(record, imported=False))
             _check_envelope(record)
+            if link(record, previous) != record.hash or record.seq > manifest.head.seq:
+                # Not worth reading on, whatever `finish` would call it.
+                raise BadInput(f"The bundle was tampered with or damaged at event {record.seq}. Nothing was imported.")
+            previous = record.hash
+            verifier.add(msgspec.structs.replace(record, imported=False))
             yield record
     flaw = verifier.finish()
     if flaw is not None:
@@ -153,6 +176,10 @@ def _check_envelope(record: Record) -> None:
     check_id(record.id, "Event")
     check_actor(record.actor)
     check_time(record.at, "The time of an event")
+    check_id(record.type, "Event type")
+    if len(record.payload) > codec.MAX_EVENT_BYTES:
+        raise BadInput(f"Event {record.seq} of the bundle is too large. Nothing was imported.")
+    codec.check_json(record.payload, f"Event {record.seq}")
     if record.key is not None:
         check_key(record.key)
     if record.cause is not None:
@@ -186,12 +213,22 @@ async def _take_blobs(bundle: zipfile.ZipFile, blobs: Blobs, refs: dict[str, Blo
         raise BadInput(
             f"The bundle holds a blob that no event refers to: {min(there - refs.keys())}. Nothing was imported."
         )
-    for hash in sorted(there):
-        taken = await blobs.put(_chunks(bundle, hash), limit=refs[hash].size)
-        if taken.hash != hash:
-            await blobs.delete(taken.hash)
+    for hash in sorted(there):  # all of them, before the first is kept
+        if await _hash_of(_chunks(bundle, hash), refs[hash].size) != hash:
             raise BadInput(f"Blob {hash} of the bundle is not what its name says. Nothing was imported.")
+    for hash in sorted(there):
+        await blobs.put(_chunks(bundle, hash), limit=refs[hash].size)
     return tuple(sorted(refs.keys() - there))
+
+
+async def _hash_of(chunks: AsyncIterator[bytes], most: int) -> str:
+    hashed, size = sha256(), 0
+    async for chunk in chunks:
+        size += len(chunk)
+        if size > most:
+            return ""
+        hashed.update(chunk)
+    return hashed.hexdigest()
 
 
 async def _chunks(bundle: zipfile.ZipFile, hash: str) -> AsyncIterator[bytes]:

@@ -14,6 +14,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import Generic, TypeVar
 
+import msgspec
+
 from ..core import codec
 from ..core import events as e
 from ..core.chain import Head, Record, digest, sealed_hash
@@ -75,6 +77,8 @@ class Live(Generic[V]):
         self._ahead = Head()
         """The end of the log with what is pending."""
         self._behind = True
+        self._masked_from = 0
+        """The first event whose payload was masked after it was folded here; 0 when there is none."""
         self._snapshot_seq = self._snapshot_size = 0
 
     @property
@@ -87,7 +91,7 @@ class Live(Generic[V]):
     async def read(self) -> V:
         """Return the state that is committed now, by whomever."""
         async with self._lock:
-            if not self._sending:
+            if not self._sending or self._masked_from:
                 await self._catch_up()
                 return self._folding.value()
             folding = self._refolded(pending=False)
@@ -109,21 +113,30 @@ class Live(Generic[V]):
         if not self._opened:
             await self._open()
         before = self._committed.seq
-        masked: list[int] = []
+        masked_already: set[int] = set()
         async for page in self._pages(before):
+            start = self._committed.seq
             for entry in page:
                 self._folding.add(entry)
-                if isinstance(entry.event, e.PayloadRedacted) and entry.event.seq <= before:
-                    masked.append(entry.event.seq)
+                if entry.redacted:
+                    masked_already.add(entry.seq)
+                if isinstance(entry.event, e.PayloadRedacted) and entry.event.seq not in masked_already:
+                    self._note_masked(entry.event, start)
             self._commit(page)
-        if masked:  # what was folded before is no longer what the log says
-            await self._refold_masked(min(masked))
+        if self._masked_from:
+            await self._refold_masked()
         self._behind = False
         return self._committed.seq > before
 
-    async def _refold_masked(self, seq: int) -> None:
-        """Fold anew from before `seq`, so that what somebody masked is gone from here and from snapshots too."""
-        await self._store.drop_snapshots(self._log, seq)
+    def _note_masked(self, event: e.PayloadRedacted, folded: int) -> None:
+        """What was folded up to there is no longer what the log says: no snapshot of it may be kept."""
+        if event.seq <= folded:
+            self._masked_from = min(self._masked_from or event.seq, event.seq)
+            self._behind = True
+
+    async def _refold_masked(self) -> None:
+        """Fold anew, so that what somebody masked is gone from here and from snapshots too."""
+        await self._store.drop_snapshots(self._log, self._masked_from)
         self._forget()
         await self._catch_up()
 
@@ -131,13 +144,20 @@ class Live(Generic[V]):
         """Start from the last snapshot, if there is one of what is in the log."""
         found = await self._store.snapshot(self._log, REDUCER) if self._folding.kind != "workspace" else None
         records = await self._store.read(self._log, found.seq - 1, found.seq) if found is not None else []
-        if found is not None and records:
-            self._settled = self._folding.restored(found.data)
+        settled = self._restored(found)
+        if found is not None and records and settled is not None:
+            self._settled = settled
             self._settled_seq = self._snapshot_seq = found.seq
             self._snapshot_size = len(found.data)
             self._committed = self._ahead = Head(found.seq, records[0].hash, records[0].at)
             self._folding = self._fold(self._settled)
         self._opened = True
+
+    def _restored(self, found: Snapshot | None) -> V | None:
+        try:
+            return self._folding.restored(found.data) if found is not None else None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None  # only a cache: `quire verify` will tell, and the log has it all
 
     def _refolded(self, *, pending: bool) -> Folding[V]:
         folding = self._fold(self._settled)
@@ -180,17 +200,16 @@ class Live(Generic[V]):
         self, drafts: Sequence[Draft], identity: Identity, epoch: int | None
     ) -> tuple[list[Entry], list[Unsealed]]:
         """Put the drafts through the rules, each after the one before, and fold them."""
-        at, taken_back = max(self._clock(), self._ahead.at), self._taken_back
-        asking = Asking(actor=identity.actor, at=at, seq=self._folding.seq, epoch=epoch)
+        taken_back, earlier = self._taken_back, await self._earlier(drafts)
+        if self._taken_back > taken_back:
+            raise Conflict(f"Log {self._log}: what this was built on was not recorded.")
+        # No await from here to `_send`: a commit that arrives in between would take our drafts for its own.
+        at = max(self._clock(), self._ahead.at)
+        asking = Asking(actor=identity.actor, at=at, seq=self._folding.seq, epoch=epoch, earlier=earlier)
         entries: list[Entry] = []
         unsealed: list[Unsealed] = []
         try:
             for draft in drafts:
-                for cell, base in self._folding.bases(draft.event):
-                    if (cell, base) not in asking.earlier:
-                        asking.earlier[cell, base] = await self._edits_since(cell, base)
-                if self._taken_back > taken_back:
-                    raise Conflict(f"Log {self._log}: what this was built on was not recorded.")
                 record = self._seal(draft, self._folding.accept(draft.event, asking), identity, at)
                 # What is folded is what is stored: JSON makes a list of a tuple and nothing of NaN.
                 entry = codec.entry(record)
@@ -205,6 +224,11 @@ class Live(Generic[V]):
                 self._ahead = Head(last.seq, last.hash, last.at) if last is not None else self._committed
             raise
         return entries, unsealed
+
+    async def _earlier(self, drafts: Sequence[Draft]) -> dict[tuple[CellId, int], list[Edit]]:
+        """The edits that the drafts' own edits are to be rebased over."""
+        wanted = {place for draft in drafts for place in self._folding.bases(draft.event)}
+        return {(cell, base): await self._edits_since(cell, base) for cell, base in wanted}
 
     async def _edits_since(self, cell: CellId, base: int) -> list[Edit]:
         """What others did to the text of a cell after `base`; the submission on its way does not count."""
@@ -231,6 +255,10 @@ class Live(Generic[V]):
             codec.type_of(event),
         )
         return Record(*envelope, payload, hash_of_payload, sealed_hash(self._ahead.hash, hash_of_payload, envelope))
+
+    async def recorded(self, drafts: Sequence[Draft], identity: Identity) -> list[Entry]:
+        """The answer to drafts that were recorded before; nothing when they are new."""
+        return _answered(await self._recorded(drafts), identity)
 
     async def _recorded(self, drafts: Sequence[Draft]) -> list[Entry]:
         """The events that the same ids or keys were first used for, if all were."""
@@ -261,6 +289,9 @@ class Live(Generic[V]):
         )
         self._pending += entries
         self._sending += 1
+        for entry in entries:
+            if isinstance(entry.event, e.PayloadRedacted):
+                self._note_masked(entry.event, first)
         if self._ahead.seq - max(self._settled_seq, self._settling[0]) >= SETTLE_EVERY:
             self._settling = (self._ahead.seq, self._folding.value())
         sent = asyncio.ensure_future(self._store.append([append]))
@@ -309,7 +340,7 @@ class Live(Generic[V]):
         data = (
             self._folding.stored(self._settled) if due and self._saving is None and self._settled is not None else None
         )
-        if data is None:
+        if data is None or self._masked_from:
             return
         self._snapshot_seq, self._snapshot_size = self._settled_seq, len(data)
         self._saving = asyncio.create_task(

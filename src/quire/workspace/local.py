@@ -6,6 +6,7 @@ gets onto a log (live), and what stands beside the logs (blobs, leases, lanes, t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Sequence
 from typing import IO, Any, cast
 
@@ -41,6 +42,7 @@ from .workspace import Claim, NewToken, Verified
 
 LEASE_SECONDS = 30.0
 """How long a claim holds without being renewed."""
+MAX_LEASE_SECONDS = 3600.0
 MAX_DRAFTS = 10_000
 LIVE_LOGS = 200
 """How many logs stay open in memory; those nobody works on go first."""
@@ -54,6 +56,7 @@ class _Shared(msgspec.Struct, kw_only=True):
     clock: Callable[[], str]
     lanes: Lanes
     live: dict[LogId, Live[Any]] = {}
+    redacting: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
 
 
 class LocalWorkspace:
@@ -114,19 +117,24 @@ class LocalWorkspace:
         """A claim is a lease first, then an event that carries its epoch (rule 10)."""
         if len(drafts) > 1:
             raise BadInput("A claim is submitted alone: it may be refused because somebody was first.")
+        first = await self._live(log).recorded(drafts, self.identity)
+        # Shielded: who goes away in between must not leave a lease that nobody knows of.
+        return first or await asyncio.shield(self._claim(log, drafts, claim))
+
+    async def _claim(self, log: LogId, drafts: Sequence[Draft], claim: Claim) -> list[Entry]:
         name, store = lease_name(log, claim), self._shared.store
         lease = await store.acquire(name, self.identity.actor, LEASE_SECONDS)
         if lease is None:
-            first = await store.find(id=drafts[0].id)
-            if first is not None and first.actor == self.identity.actor:
-                return [codec.entry(first)]
             held = await store.lease(name)
             raise Conflict(f"{name} is held by {held.holder if held else 'somebody'}. Take another one.")
+        recorded: int | None = None
         try:
-            return await self._live(log).submit(drafts, self.identity, epoch=lease.epoch)
-        except BaseException:
-            await store.release(lease)
-            raise
+            entries = await self._live(log).submit(drafts, self.identity, epoch=lease.epoch)
+            recorded = getattr(entries[0].event, "epoch", None)
+            return entries
+        finally:
+            if recorded != lease.epoch:  # refused, or answered with an earlier claim
+                await store.release(lease)
 
     def _live(self, log: LogId) -> Live[Any]:
         live = self._shared.live
@@ -236,6 +244,8 @@ class LocalWorkspace:
 
     async def renew(self, log: LogId, claim: Claim, seconds: float = LEASE_SECONDS) -> None:
         """Hold on to what was claimed, so many seconds from now; Conflict when it is lost."""
+        if not 0 <= seconds <= MAX_LEASE_SECONDS:
+            raise BadInput(f"A claim is renewed for 0 to {MAX_LEASE_SECONDS:g} seconds, not for {seconds}.")
         held = await self._shared.store.renew(self._lease(log, claim), seconds)
         if held is None:
             told = f"{lease_name(log, claim)} is no longer held by {self.identity.actor} under epoch {claim.epoch}."
@@ -246,6 +256,10 @@ class LocalWorkspace:
         await self._shared.store.release(self._lease(log, claim))
 
     def _lease(self, log: LogId, claim: Claim) -> Lease:
+        access.check(self.identity, log, "run")
+        check_id(log, "Log")
+        if isinstance(claim, e.ExecutionClaimed):
+            check_id(claim.execution, "Execution")
         if claim.runtime != self.identity.actor:
             raise Refused(f"{self.identity.actor} holds no claim of {claim.runtime}.")
         return Lease(lease_name(log, claim), self.identity.actor, claim.epoch or 0, 0)
@@ -287,6 +301,11 @@ class LocalWorkspace:
         return await redacting.holding(self._shared.store, self._shared.blobs, log, secret)
 
     async def _submit_redactions(self, log: LogId, drafts: Sequence[Draft], secret: str | None = None) -> list[Entry]:
+        """Mask, and clean up behind it: begun, it is finished, whoever goes away meanwhile."""
+        async with self._shared.redacting:  # a mask is made from what is there: one after the other
+            return await asyncio.shield(self._redact(log, drafts, secret))
+
+    async def _redact(self, log: LogId, drafts: Sequence[Draft], secret: str | None) -> list[Entry]:
         store, blobs, live = self._shared.store, self._shared.blobs, self._live(log)
         masks: list[Mask] = []
         completed: list[Draft] = []
