@@ -32,6 +32,7 @@ from quire.core.ids import (
 from quire.core.notebook import Notebook
 from quire.core.text import Splice, apply, source_hash
 from quire.stores.blobs import MemoryBlobs
+from quire.stores.store import Snapshot
 from quire.workspace import access
 from quire.workspace.access import Identity
 from quire.workspace.clock import new_id
@@ -822,6 +823,85 @@ async def test_a_redaction_takes_the_blobs_along_that_nobody_else_refers_to(work
     for kept in (other, shared):
         assert [chunk async for chunk in workspace.open_blob(kept.hash)]
     assert [found.flaw async for found in workspace.verify()] == [None]
+
+
+async def test_a_commit_that_arrives_while_a_batch_is_prepared_changes_nothing_of_it(workspace: LocalWorkspace) -> None:
+    for n in range(600):
+        await say(workspace, e.SourceEdited(cell=A, base=3 + n, edit=(Splice(0, 0, "a"),)))
+    far = e.SourceEdited(cell=A, base=3, edit=(Splice(5, 0, "!"),))  # its rebase has to ask the store
+    for n in range(20):
+        alone = say(workspace, e.CommentAdded(comment=CommentId(f"c{n}"), text="x"))
+        batch = say(workspace, e.CellTagged(cell=B, tags=(f"t{n}",)), far)
+        await asyncio.gather(alone, batch, say(workspace, e.NotebookRenamed(name=f"n{n}")))
+    assert await workspace.read(LOG) == await workspace.read(LOG, (await workspace.read(LOG)).seq)
+
+
+async def test_redactions_at_once_and_given_up_leave_no_secret_behind(open_workspace: OpenWorkspace) -> None:
+    here = await open_workspace()
+    await say(here, e.NotebookCreated(name="n"), e.CellAdded(cell=A, after=None, source="k1=AAAA-one k2=BBBB-two"))
+    for n in range(1015):
+        await say(here, e.NotebookRenamed(name=f"n{n}"))
+    await here.query("select 1")
+    writing = [say(here, e.CommentAdded(comment=CommentId(f"c{n}"), text="x")) for n in range(20)]
+    masking = [here.redact(LOG, [2], "leak", secret=secret) for secret in ("AAAA-one", "BBBB-two")]
+    given_up = asyncio.ensure_future(masking[0])
+    rest = asyncio.gather(masking[1], *writing)
+    await asyncio.sleep(0)
+    given_up.cancel()
+    await rest
+    with pytest.raises(asyncio.CancelledError):
+        await given_up
+    await here.redact(LOG, [2], "once more")  # whatever the one that was given up had done already
+    for each in (here, await open_workspace()):
+        assert set((await each.read(LOG)).cells[A].source) == {"█"}
+        assert "BBBB" not in str((await each.query("select * from cells")).rows)
+        assert [found.flaw async for found in each.verify()] == [None]
+
+
+async def test_a_snapshot_that_was_made_before_a_mask_is_not_kept(open_store: OpenStore) -> None:
+    store = await open_store()
+    workspace = LocalWorkspace(store, MemoryBlobs(), ADA)
+    await say(workspace, e.NotebookCreated(name="n"), e.CommentAdded(comment=CommentId("c"), text="sk-secret"))
+    await workspace.redact(LOG, [2], "leak")
+    await store.save_snapshot(Snapshot(LOG, 2, 1, b"sk-secret"))
+    assert await store.snapshot(LOG, 1, 2) is None
+
+
+async def test_a_claim_that_is_given_up_leaves_no_lease_that_nobody_knows(workspace: LocalWorkspace) -> None:
+    await say(workspace, e.ExecutionRequested(execution=X, cell=A, source_hash=source_hash("x = 1")))
+    runtime = workspace.acting_as(RUNTIME)
+    claim = draft(e.ExecutionClaimed(execution=X, runtime=RuntimeId(RUNTIME.actor)))
+    given_up = asyncio.ensure_future(runtime.submit(LOG, [claim]))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    await asyncio.gather(given_up, return_exceptions=True)
+    (claimed,) = await runtime.submit(LOG, [claim])
+    assert isinstance(claimed.event, e.ExecutionClaimed)
+    await runtime.renew(LOG, claimed.event)
+    thief = workspace.acting_as(Identity(actor=ActorId("agent:evil"), scopes=frozenset(("read", "run"))))
+    forged = msgspec.structs.replace(claimed.event, runtime=RuntimeId("agent:evil"))
+    with pytest.raises(Conflict):
+        await thief.renew(LOG, forged)
+    await thief.release(LOG, forged)
+    await runtime.renew(LOG, claimed.event)
+
+
+async def test_a_bundle_that_lies_about_a_blob_takes_none_away(workspace: LocalWorkspace) -> None:
+    there = (await elsewhere()).acting_as(ADA)
+    ref = await workspace.put_blob(b"picture")
+    mine = await there.put_blob(b"mine!!!")
+    epoch = await run_cell(workspace)
+    shown = e.Display(blobs={"image/png": ref})
+    await say(workspace.acting_as(RUNTIME), e.OutputAdded(execution=X, epoch=epoch, chunk=0, output=shown))
+    with zipfile.ZipFile(io.BytesIO(await bundled(workspace))) as old:
+        files = {name: old.read(name) for name in old.namelist()}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as new:
+        for name, data in (files | {f"blobs/{ref.hash}": b"mine!!!"}).items():
+            new.writestr(name, data)
+    with pytest.raises(BadInput):
+        await there.import_bundle(io.BytesIO(out.getvalue()))
+    assert [chunk async for chunk in there.open_blob(mine.hash)] == [b"mine!!!"]
 
 
 async def test_a_redaction_reaches_other_processes_and_snapshots(open_workspace: OpenWorkspace) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import json
 import os
+import pwd
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +21,7 @@ from quire.doors.cli.main import VERBS
 from quire.workspace.clock import new_id
 
 QUIRE = str(Path(sys.executable).with_name("quire"))
-ME = f"human:{getpass.getuser()}"
+ME = f"human:{pwd.getpwuid(os.getuid()).pw_name}"
 
 
 def run(
@@ -222,8 +222,46 @@ def test_a_token_decides_who_acts(folder: Path) -> None:
 
 
 def test_a_reader_that_leaves_early_causes_no_complaint(folder: Path) -> None:
-    done = subprocess.run(f"{QUIRE} log sales | head -n 1", shell=True, cwd=folder, capture_output=True, text=True)
-    assert done.stderr == ""
+    command = f"{QUIRE} log sales | head -n 0; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+def test_an_output_that_takes_no_more_is_told(folder: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([QUIRE, "log", "sales"], cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 4
+    assert done.stderr == "quire: The output cannot be used: No space left on device.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["log", "sales", "--since", "99999999999999999999"], 2),
+        (["show", "sales", "--seq", "-1"], 2),
+        (["sql", "--limit", "99999999999", "select 1"], 2),
+        (["log", "sales", "--bogus"], 2),
+        (["init", "/proc/nowhere"], 4),
+    ],
+)
+def test_what_makes_no_sense_is_told_in_words_and_in_json(folder: Path, arguments: list[str], status: int) -> None:
+    done = run(*arguments, "--json", at=folder)
+    assert done.returncode == status
+    assert json.loads(done.stdout)["error"]["message"] in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_bytes_that_are_no_text_are_told(folder: Path) -> None:
+    for command in ([QUIRE, "log", b"\xff"], ["env", b"QUIRE_TOKEN=\xff", QUIRE, "log", "sales"]):
+        done = subprocess.run(command, cwd=folder, capture_output=True)
+        assert done.returncode == 2
+        assert b"Traceback" not in done.stderr
+
+
+def test_the_environment_does_not_say_who_signs(folder: Path) -> None:
+    """Rule 3: whoever owns the files is the user of the operating system, whatever LOGNAME says."""
+    run("archive", "sales", at=folder, env={"LOGNAME": "mallory", "USER": "mallory"})
+    assert ME in run("log", "sales", "-n", "1", at=folder).stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -83,7 +83,7 @@ def _output(output: Output) -> str:
         case Display():
             text = output.data.get("text/plain")
             others = [media for media in (*output.data, *output.blobs) if media != "text/plain"]
-            also = f"[{', '.join(dict.fromkeys(others))}]" if others else ""
+            also = f"[{', '.join(map(one_line, dict.fromkeys(others)))}]" if others else ""
             return "\n".join(filter(None, [plain(text) if isinstance(text, str) else "", also]))
 
 

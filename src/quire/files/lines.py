@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from ..core import codec
 from ..core import events as e
-from .plain import one_line
+from .plain import one_line, plain
 
 
 def describe(event: e.AnyEvent) -> str:
-    """Say what happened, in a few words after the event's type."""
+    """Say what happened, in a few words after the event's type; on one line, whatever others wrote."""
+    return plain(_described(event)).replace("\n", " ")
+
+
+def _described(event: e.AnyEvent) -> str:
     match event:
         case e.NotebookCreated() | e.NotebookRenamed() | e.RunRequested():
             return repr(event.name)
@@ -73,4 +77,4 @@ def _plainly(event: e.AnyEvent) -> str:
 
 def type_of(event: e.AnyEvent) -> str:
     """The name that a line begins with."""
-    return codec.type_of(event)
+    return one_line(codec.type_of(event), 40)

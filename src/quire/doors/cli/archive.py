@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ...core.events import Draft, NotebookArchived
+from ...files.plain import plain
 from ...workspace.clock import new_id
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
@@ -27,4 +28,4 @@ async def archive_verb(workspace: Workspace, notebook: str, undo: bool, as_json:
     if as_json:
         print_json({"log": info.log, "name": info.name, "archived": not undo, "seq": entry.seq})
     else:
-        click.echo(f"{'Took out' if undo else 'Put away'} {info.name} [{info.log}]", err=True)
+        click.echo(f"{'Took out' if undo else 'Put away'} {plain(info.name)} [{info.log}]", err=True)

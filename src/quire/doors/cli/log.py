@@ -11,14 +11,14 @@ from ...files.plain import plain
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import print_json
-from .verb import notebook_argument, with_workspace
+from .verb import NUMBER, notebook_argument, with_workspace
 
 
 @click.command("log", epilog=EXIT_STATUS)
 @notebook_argument
-@click.option("--since", metavar="SEQ", type=int, default=0, help="Only events after this number.")
-@click.option("--until", metavar="SEQ", type=int, help="Only events up to this number.")
-@click.option("-n", "--last", metavar="COUNT", type=click.IntRange(1), help="Only the last so many.")
+@click.option("--since", metavar="SEQ", type=NUMBER, default=0, help="Only events after this number.")
+@click.option("--until", metavar="SEQ", type=NUMBER, help="Only events up to this number.")
+@click.option("-n", "--last", metavar="COUNT", type=NUMBER, help="Only the last so many.")
 @click.option("-f", "--follow", is_flag=True, help="Go on printing what comes, until interrupted.")
 @with_workspace
 async def log_verb(
@@ -69,5 +69,5 @@ def _print(entry: Entry, *, as_json: bool) -> None:
     number = click.style(f"{entry.seq:>6}", dim=True)
     time = click.style(entry.at[:19].replace("T", " "), dim=True)
     mark = click.style(" redacted", fg="red") if entry.redacted else ""
-    said = f"{click.style(type_of(entry.event), bold=True)}{mark}  {plain(describe(entry.event))}"
+    said = f"{click.style(type_of(entry.event), bold=True)}{mark}  {describe(entry.event)}"
     click.echo(f"{number}  {time}  {click.style(f'{who:<22}', fg='cyan')}  {said}")

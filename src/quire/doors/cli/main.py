@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -68,27 +68,32 @@ def main() -> NoReturn:
     """Run the command line and leave with its exit status."""
     try:
         status = cli(standalone_mode=False)
+        sys.stdout.flush()
         sys.exit(status if isinstance(status, int) else 0)
     except QuireError as error:
-        _tell(str(error), answer(error).exit_status, error)
+        _tell(str(error), answer(error).exit_status, {"kind": type(error).__name__, **error.details})
     except click.UsageError as error:
         if error.ctx is not None:
             click.echo(f"{error.ctx.get_usage()}\nTry '{error.ctx.command_path} --help'.\n", err=True)
-        _tell(error.format_message(), 2)
+        _tell(error.format_message(), 2, {"kind": "BadInput"})
     except click.ClickException as error:
-        _tell(error.format_message(), 2)
+        _tell(error.format_message(), 2, {"kind": "BadInput"})
     except (KeyboardInterrupt, click.Abort):
         _tell("Interrupted.", 130)
-    except BrokenPipeError:
-        # Whoever read us has seen enough. Python would complain once more when it flushes at exit.
-        sys.stdout = None  # type: ignore[assignment]
-        sys.exit(0)
+    except UnicodeEncodeError:
+        _tell("An argument or a setting holds bytes that are not text. Write it in UTF-8.", 2, {"kind": "BadInput"})
+    except OSError as error:
+        if error.filename is None:  # the output itself: Python would fail once more when it flushes at exit
+            sys.stdout = None  # type: ignore[assignment]
+        _tell(f"{error.filename or 'The output'} cannot be used: {error.strerror}.", 4, {"kind": "Unavailable"})
 
 
-def _tell(message: str, status: int, error: QuireError | None = None) -> NoReturn:
-    click.echo(f"quire: {message}", err=True)
-    if error is not None and "--json" in sys.argv:
+def _tell(message: str, status: int, details: dict[str, Any] | None = None) -> NoReturn:
+    from ...files.plain import plain
+
+    click.echo(f"quire: {plain(message)}", err=True)
+    if details is not None and "--json" in sys.argv and sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison]
         from .output import print_json
 
-        print_json({"error": {"kind": type(error).__name__, "message": message, **error.details}})
+        print_json({"error": {"message": message, **details}})
     sys.exit(status)

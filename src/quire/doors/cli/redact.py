@@ -10,7 +10,7 @@ from ...core.errors import BadInput, NotFound
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import counted, print_json
-from .verb import notebook_argument, with_workspace
+from .verb import NUMBER, notebook_argument, with_workspace
 
 
 @click.command("redact", epilog=EXIT_STATUS)
@@ -19,7 +19,7 @@ from .verb import notebook_argument, with_workspace
     "--seq",
     "seqs",
     metavar="N",
-    type=int,
+    type=NUMBER,
     multiple=True,
     help="Mask all that event N says. May be given several times.",
 )

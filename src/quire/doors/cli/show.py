@@ -11,12 +11,12 @@ from ...files.agent import VIEWS, View, render
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import print_json
-from .verb import notebook_argument, with_workspace
+from .verb import NUMBER, notebook_argument, with_workspace
 
 
 @click.command("show", epilog=EXIT_STATUS)
 @notebook_argument
-@click.option("--seq", metavar="N", type=int, help="As it was after event N.")
+@click.option("--seq", metavar="N", type=NUMBER, help="As it was after event N.")
 @click.option("--view", type=click.Choice(VIEWS), default="outline", show_default=True, help="How much of it.")
 @with_workspace
 async def show_verb(workspace: Workspace, notebook: str, seq: int | None, view: str, as_json: bool) -> None:

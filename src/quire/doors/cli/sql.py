@@ -17,7 +17,12 @@ from .verb import with_workspace
 @click.argument("query")
 @click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values.")
 @click.option(
-    "--limit", metavar="ROWS", type=click.IntRange(1), default=10_000, show_default=True, help="At most so many rows."
+    "--limit",
+    metavar="ROWS",
+    type=click.IntRange(1, 10**6),
+    default=10_000,
+    show_default=True,
+    help="At most so many rows.",
 )
 @click.option(
     "--timeout", metavar="SECONDS", type=float, default=30, show_default=True, help="Stop the query after this long."

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -20,6 +22,8 @@ at_option = click.option(
     envvar="QUIRE_URL",
     help="The workspace: a folder or postgresql://….  [default: QUIRE_URL, else the nearest .quire/]",
 )
+NUMBER = click.IntRange(0, 2**53)
+"""The number of an event, or a count."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON value on stdout, for programs.")
 
 
@@ -30,7 +34,12 @@ def with_workspace(function: Callable[..., Awaitable[int | None]]) -> Callable[.
     @json_option
     @functools.wraps(function)
     def verb(at: str | None, **options: Any) -> int | None:
-        return asyncio.run(_in_workspace(function, at, options))
+        try:
+            return asyncio.run(_in_workspace(function, at, options))
+        except BrokenPipeError:
+            # Whoever read us has seen enough. What is left goes nowhere, or Python would complain at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
 
     return verb
 
