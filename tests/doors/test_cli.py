@@ -139,6 +139,7 @@ def test_verify_finds_what_somebody_changed_in_the_database(folder: Path) -> Non
     assert run("verify", at=folder).returncode == 0, (
         "a chain cannot prove that its end was not cut off together with the head"
     )
+    database.close()
     assert run("verify", "--against", heads, at=folder).returncode == 1, "but heads noted elsewhere can"
 
 

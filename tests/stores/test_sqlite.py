@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shutil
 import sqlite3
 import sys
@@ -170,9 +171,6 @@ async def test_four_processes_write_one_notebook_and_lose_nothing(tmp_path: Path
 
 async def test_the_log_is_a_table_anybody_can_read(tmp_path: Path) -> None:
     await made(tmp_path / "quire.db", 3)
-    rows = (
-        sqlite3.connect(tmp_path / "quire.db")
-        .execute("select log, seq, type, payload from events order by seq")
-        .fetchall()
-    )
+    with contextlib.closing(sqlite3.connect(tmp_path / "quire.db")) as database:
+        rows = database.execute("select log, seq, type, payload from events order by seq").fetchall()
     assert rows == [(LogId("n1"), number, "moment_named", "{}") for number in (1, 2, 3)]
