@@ -7,13 +7,15 @@ from click.shell_completion import get_completion_class
 
 from ...core.errors import BadInput
 from . import EXIT_STATUS
+from .output import print_json
 
 SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command("completion", epilog=EXIT_STATUS)
 @click.argument("shell", type=click.Choice(SHELLS))
-def completion_verb(shell: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON value on stdout, for programs.")
+def completion_verb(shell: str, as_json: bool) -> None:
     """Print the completion script of SHELL; load it where your shell starts.
 
     \b
@@ -26,4 +28,8 @@ def completion_verb(shell: str) -> None:
     made = get_completion_class(shell)
     if made is None:
         raise BadInput(f"There is no completion for {shell!r}; there is for {', '.join(SHELLS)}.")
-    click.echo(made(cli, {}, "quire", "_QUIRE_COMPLETE").source())
+    script = made(cli, {}, "quire", "_QUIRE_COMPLETE").source()
+    if as_json:
+        print_json({"shell": shell, "script": script})
+    else:
+        click.echo(script)

@@ -1,0 +1,49 @@
+"""From an address to a workspace."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import quire
+from quire.core.events import Draft, NotebookCreated
+from quire.core.ids import LogId
+from quire.workspace.clock import new_id
+
+from .conftest import Postgres
+
+QUIRE = Path(sys.executable).with_name("quire")
+
+
+def test_postgresql_is_an_address_for_python_and_for_every_verb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUIRE_BLOBS", str(tmp_path / "blobs"))
+    server = Postgres()
+
+    async def create() -> None:
+        workspace = await quire.connect(server.url)
+        await workspace.submit(LogId("n1"), [Draft(id=new_id(), event=NotebookCreated(name="far away"))])
+        await workspace.close()
+
+    try:
+        asyncio.run(create())
+        for verb in (["show", "far away"], ["verify"], ["sql", "select name from notebooks"], ["log", "n1"]):
+            done = subprocess.run([QUIRE, *verb, "--at", server.url], cwd=tmp_path, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            assert "far away" in done.stdout
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("where", ["postgresql://127.0.0.1:1/nowhere", "postgresql://u:hunter2@127.0.0.1:1/x"])
+def test_a_server_that_is_not_there_is_unavailable_and_no_password_is_told(where: str, tmp_path: Path) -> None:
+    done = subprocess.run([QUIRE, "log", "x", "--at", where], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 4
+    assert "127.0.0.1" in done.stderr
+    assert "hunter2" not in done.stderr
+    assert "Traceback" not in done.stderr
