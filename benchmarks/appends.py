@@ -98,6 +98,23 @@ def raw_sqlite(path: Path) -> float:
     return written / spent
 
 
+def plain_sqlite(path: Path) -> float:
+    """The same loop into a table of two columns without an index: what the file system allows, of any use or not."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("CREATE TABLE IF NOT EXISTS plain (seq INTEGER PRIMARY KEY, payload TEXT)")
+    written, spent, start = 0, 0.0, time.perf_counter()
+    while spent <= SECONDS:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.executemany("INSERT INTO plain (payload) VALUES (?)", [(PAYLOAD,)] * WRITERS)
+        connection.execute("COMMIT")
+        written += WRITERS
+        spent = time.perf_counter() - start
+    connection.close()
+    return written / spent
+
+
 async def raw_postgres(url: str, schema: str) -> float:
     """A loop that does nothing but insert: the same rows into the same table, 64 in a transaction."""
     connection: Any = await cast("Any", asyncpg).connect(url, server_settings={"search_path": schema})
@@ -160,12 +177,22 @@ async def sqlite_figures() -> list[Figure]:
         async def floor() -> float:
             return await asyncio.to_thread(raw_sqlite, Path(folder) / "raw.db")
 
-        ours, whole, raw = await alternately(
-            ROUNDS, lambda: through_store(store), lambda: through_workspace(workspace), floor
+        async def bare() -> float:
+            return await asyncio.to_thread(plain_sqlite, Path(folder) / "plain.db")
+
+        ours, whole, raw, plain = await alternately(
+            ROUNDS, lambda: through_store(store), lambda: through_workspace(workspace), floor, bare
         )
         await workspace.close()
     return [
         rate_figure("SQLite: durable appends, 64 writers, own logs", ours, raw, "raw loop", 0.5),
+        Figure(
+            name="SQLite: the same beside a bare table",
+            ours=ours,
+            unit="/s",
+            floor=plain,
+            floor_name="two columns, no index",
+        ),
         Figure(
             name="SQLite: the same through the workspace, one log",
             ours=whole,

@@ -27,9 +27,10 @@ from .sqlite_file import BUSY_SECONDS, connect, explain
 from .store import About, Append
 
 COLUMNS = "log, seq, id, key, cause, at, actor, on_behalf_of, type, payload, digest, hash, imported, redacted"
-_INSERT = f"INSERT INTO events ({COLUMNS}) VALUES {{}}"
+# OR ROLLBACK: so SQLite keeps no copy of every page it touches, to undo just this statement.
+_INSERT = f"INSERT OR ROLLBACK INTO events ({COLUMNS}) VALUES {{}}"
 _UPDATE = """WITH new (log, seq, hash, at) AS (VALUES {})
-    UPDATE logs SET seq = new.seq, hash = new.hash, at = new.at FROM new WHERE logs.log = new.log"""
+    UPDATE OR ROLLBACK logs SET seq = new.seq, hash = new.hash, at = new.at FROM new WHERE logs.log = new.log"""
 LINE = "log, kind, seq, hash, at, name, archived, created_at, created_by"
 
 
@@ -134,32 +135,32 @@ class SqliteWriter:
             self._data_version = version
 
     def _record(self, connection: sqlite3.Connection, batch: list[Sequence[Append]]) -> Sealed:
+        # Ids and keys are almost always new: let the unique indexes tell, and look only when they do.
+        heads = self._heads_of(connection, batch)
+        sealed = seal(batch, heads, Taken())
+        settled = not any(isinstance(answer, QuireError) for answer in sealed.answers)
+        try:
+            if settled:
+                many(connection, _INSERT, map(msgspec.structs.astuple, sealed.records))
+        except sqlite3.IntegrityError:  # the transaction was rolled back: others may have written before the next
+            settled = False
+            connection.execute("BEGIN IMMEDIATE")
+            self._forget_stale_heads(connection)
+        if not settled:
+            heads = self._heads_of(connection, batch)
+            sealed = seal(batch, heads, taken_before(connection, batch))
+            many(connection, _INSERT, map(msgspec.structs.astuple, sealed.records))
+        note(connection, sealed, heads)
+        self._heads |= heads
+        return sealed
+
+    def _heads_of(self, connection: sqlite3.Connection, batch: list[Sequence[Append]]) -> dict[LogId, Head]:
         logs = {append.log for request in batch for append in request}
         for log in logs:
             if log not in self._heads:
                 row = connection.execute("SELECT seq, hash, at FROM logs WHERE log = ?", (log,)).fetchone()
                 self._heads[log] = Head(*row) if row else Head()
-        # Ids and keys are almost always new: let the unique indexes tell, and look only when they do.
-        connection.execute("SAVEPOINT batch")
-        try:
-            sealed, heads = self._insert(connection, batch, logs, Taken())
-            settled = not any(isinstance(answer, QuireError) for answer in sealed.answers)
-        except sqlite3.IntegrityError:
-            sealed, heads, settled = Sealed(), {}, False
-        if not settled:
-            connection.execute("ROLLBACK TO batch")
-            sealed, heads = self._insert(connection, batch, logs, taken_before(connection, batch))
-        note(connection, sealed, heads)
-        self._heads |= heads
-        return sealed
-
-    def _insert(
-        self, connection: sqlite3.Connection, batch: list[Sequence[Append]], logs: set[LogId], taken: Taken
-    ) -> tuple[Sealed, dict[LogId, Head]]:
-        heads = {log: self._heads[log] for log in logs}
-        sealed = seal(batch, heads, taken)
-        many(connection, _INSERT, map(msgspec.structs.astuple, sealed.records))
-        return sealed, heads
+        return {log: self._heads[log] for log in logs}
 
     def _answer(self, batch: list[Request], answers: list[Any], logs: set[LogId]) -> None:
         for request, answer in zip(batch, answers, strict=True):
