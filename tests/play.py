@@ -177,8 +177,15 @@ class Player:
         def accepted() -> e.ProposalAccepted:
             return e.ProposalAccepted(proposal=proposal(), selection=draw(st.sampled_from([None, None, (0,), (1,)])))
 
+        def imported() -> e.OutputsImported:
+            outputs = (e.Stream(name="stdout", head=draw(TEXT)), e.Display(data={"text/plain": draw(TEXT)}, count=3))
+            return e.OutputsImported(
+                execution=ExecutionId(f"z{seq}"), cell=cell, source_hash=self.hash(), outputs=outputs
+            )
+
         makers: list[tuple[ActorId, Callable[[], NotebookEvent]]] = [
             (ADA, lambda: e.NotebookRenamed(name="other")),
+            (ADA, imported),
             (ADA, lambda: e.MetadataSet(values={"kernel": "python3"}, removed=("x",))),
             (ADA, lambda: e.FileBound(path=draw(st.sampled_from([None, "a.py", "a.py", "../a.py"])))),
             (SYSTEM, lambda: e.FileMerged(path="a.py", digest="d", changes=(self.change(), self.change()))),

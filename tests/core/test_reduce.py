@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from quire.core import codec
 from quire.core import events as e
-from quire.core.events import Entry
+from quire.core.events import Entry, Stream
 from quire.core.ids import CellId, ExecutionId
-from quire.core.notebook import INLINE_TEXT, Notebook, Stream
+from quire.core.notebook import INLINE_TEXT, Notebook
 from quire.core.reduce import Fold, fold, reduce
 from quire.core.stale import stale_cells
 

@@ -122,6 +122,16 @@ class ConflictResolved(Event, frozen=True, kw_only=True, tag="conflict_resolved"
     conflict: ConflictId
 
 
+class OutputsImported(Event, frozen=True, kw_only=True, tag="outputs_imported"):
+    """A file that was taken in says what a cell showed. It ran elsewhere: nobody here saw it."""
+
+    execution: ExecutionId
+    cell: CellId
+    source_hash: str
+    outputs: tuple[Output, ...] = ()
+    count: int | None = None
+
+
 class MomentNamed(Event, frozen=True, kw_only=True, tag="moment_named"):
     """The notebook as it was at `seq` gets a name to come back to."""
 
@@ -260,6 +270,24 @@ class Display(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag
 
 class Raised(Fault, frozen=True, kw_only=True, tag_field="kind", tag="error"):
     """The error that a kernel showed among the outputs."""
+
+
+class Stream(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="stream"):
+    """What a cell printed, folded as a terminal would: `head`, `omitted` code points, `tail`."""
+
+    name: StreamName
+    head: Content = ""
+    omitted: int = 0
+    tail: Content = ""
+    blob: BlobRef | None = None
+
+    @property
+    def length(self) -> int:
+        """Code points of the whole text, those left out included."""
+        return len(self.head) + self.omitted + len(self.tail)
+
+
+Output: TypeAlias = Display | Stream | Raised
 
 
 class OutputAdded(Event, frozen=True, kw_only=True, tag="output_added"):
@@ -619,7 +647,7 @@ RunEvent: TypeAlias = (
 )
 ProposalEvent: TypeAlias = ProposalMade | ProposalAccepted | ProposalDeclined | ProposalWithdrawn | ProposalExpired
 CommentEvent: TypeAlias = CommentAdded | CommentEdited | CommentResolved
-FileEvent: TypeAlias = FileBound | FileMerged | ConflictRaised | ConflictResolved
+FileEvent: TypeAlias = FileBound | FileMerged | ConflictRaised | ConflictResolved | OutputsImported
 PlainEvent: TypeAlias = NotebookCreated | NotebookRenamed | NotebookArchived | MetadataSet | MomentNamed
 NotebookEvent: TypeAlias = (
     CellChange | ExecutionEvent | RunEvent | ProposalEvent | CommentEvent | FileEvent | PlainEvent

@@ -92,6 +92,30 @@ def end(now: Notebook, entry: Entry, execution: ExecutionId, **fields: Any) -> N
         set_cell(now, cell.id, execution=replace(cell.execution, finished_at=entry.at, **fields), missed=None)
 
 
+def take_over(now: Notebook, entry: Entry, event: e.OutputsImported) -> None:
+    """A file says what a cell showed. When it ran, and on what it stood, nobody here knows."""
+    cell = now.cells[event.cell]
+    forget_displays(now, cell)
+    raised = next((output for output in event.outputs if isinstance(output, e.Raised)), None)
+    execution = Execution(
+        id=event.execution,
+        cell=event.cell,
+        source_hash=event.source_hash,
+        cell_kind=cell.kind,
+        state="ok" if raised is None else "error",
+        by=entry.by,
+        on_behalf_of=entry.behalf,
+        at=entry.at,
+        started_seq=entry.seq,
+        count=event.count,
+        fingerprint=fingerprint(event.source_hash, {}),
+        outputs=list(event.outputs),
+        fault=raised and e.Fault(ename=raised.ename, evalue=raised.evalue, traceback=raised.traceback),
+        imported=True,
+    )
+    set_cell(now, event.cell, execution=execution, missed=None)
+
+
 def answer_input(now: Notebook, entry: Entry, event: e.InputAnswered) -> None:
     """Somebody typed what a kernel asked for."""
     execution = now.execution(event.execution)

@@ -15,14 +15,12 @@ from .events import (
     BlobRef,
     CellChange,
     CellKind,
-    Display,
     ExecutionStatus,
     Fault,
-    Raised,
+    Output,
     RunCell,
     RunSource,
     RunStatus,
-    StreamName,
 )
 from .ids import ActorId, CellId, CommentId, ConflictId, ExecutionId, ProposalId, RuntimeId
 from .values import Json
@@ -33,24 +31,6 @@ ProposalState: TypeAlias = Literal["open", "accepted", "declined", "withdrawn", 
 
 INLINE_TEXT = 64 * 1024
 """How much of a stream stays in the notebook: half of it from the head, half from the tail."""
-
-
-class Stream(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="stream"):
-    """What a cell printed, folded as a terminal would: `head`, `omitted` code points, `tail`."""
-
-    name: StreamName
-    head: str = ""
-    omitted: int = 0
-    tail: str = ""
-    blob: BlobRef | None = None
-
-    @property
-    def length(self) -> int:
-        """Code points of the whole text, those left out included."""
-        return len(self.head) + self.omitted + len(self.tail)
-
-
-Output: TypeAlias = Display | Stream | Raised
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -90,6 +70,8 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     interrupted_by: ActorId | None = None
     inputs: tuple[Input, ...] = ()
     why: str = ""
+    imported: bool = False
+    """Whether it ran elsewhere, and only a file says what it showed."""
 
     @property
     def is_open(self) -> bool:

@@ -12,8 +12,9 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from . import events as e
+from .events import Output, Stream
 from .ids import CellId, ExecutionId
-from .notebook import INLINE_TEXT, Cell, Execution, Notebook, Output, Stream
+from .notebook import INLINE_TEXT, Cell, Execution, Notebook
 
 Own: TypeAlias = Callable[[Execution], list[Output]]
 """Gives the outputs of an execution as a list that nobody else holds."""
@@ -40,11 +41,12 @@ def add_output(own: Own, now: Notebook, event: e.OutputAdded) -> None:
     outputs = own(execution)
     outputs.append(event.output)
     if isinstance(event.output, e.Display) and event.output.display_id is not None:
-        _note_display(now, event.output.display_id, cell.id)
+        note_display(now, event.output.display_id, cell.id)
     set_cell(now, cell.id, execution=replace(execution, outputs=outputs, chunk=event.chunk))
 
 
-def _note_display(now: Notebook, display_id: str, cell: CellId) -> None:
+def note_display(now: Notebook, display_id: str, cell: CellId) -> None:
+    """The cell shows a display that may be updated."""
     shown = now.displays.get(display_id, [])
     if cell not in shown:
         now.displays[display_id] = [*shown, cell]

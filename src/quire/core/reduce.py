@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from . import events as e
 from . import executions, outputs
 from .errors import Unavailable
-from .events import Entry
+from .events import Entry, Output
 from .ids import CellId, ExecutionId, RuntimeId
 from .notebook import (
     Binding,
@@ -25,7 +25,6 @@ from .notebook import (
     Execution,
     FileConflict,
     Notebook,
-    Output,
     Proposal,
     ProposalState,
     Run,
@@ -34,7 +33,7 @@ from .notebook import (
 from .outputs import set_cell
 from .text import apply
 
-REDUCER = 1
+REDUCER = 2
 
 _CONTAINERS = (
     "cells",
@@ -188,6 +187,8 @@ def _apply_rare(folding: Fold, now: Notebook, entry: Entry, event: _Rare) -> Non
             )
         case e.ConflictResolved():
             now.conflicts.pop(event.conflict, None)
+        case e.OutputsImported():
+            executions.take_over(now, entry, event)
         case e.MomentNamed():
             now.moments[event.name] = event.seq
         case e.RunRequested():

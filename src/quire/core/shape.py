@@ -23,9 +23,12 @@ from .events import (
     DisplayUpdated,
     Draft,
     KnownEvent,
+    Output,
     OutputAdded,
+    OutputsImported,
     ResultRecorded,
     SourceEdited,
+    Stream,
     StreamAppended,
 )
 from .values import Json
@@ -128,12 +131,24 @@ def without_blobs(event: KnownEvent, gone: Collection[str]) -> KnownEvent:
     match event:
         case OutputAdded(output=Display() as shown):
             return replace(event, output=replace(shown, blobs=_kept(shown.blobs, gone)))
+        case OutputsImported():
+            return replace(event, outputs=tuple(_output_without(output, gone) for output in event.outputs))
         case DisplayUpdated():
             return replace(event, blobs=_kept(event.blobs, gone))
         case StreamAppended() | ResultRecorded() if event.blob is not None and event.blob.hash in gone:
             return replace(event, blob=None)
         case _:
             return event
+
+
+def _output_without(output: Output, gone: Collection[str]) -> Output:
+    match output:
+        case Display():
+            return replace(output, blobs=_kept(output.blobs, gone))
+        case Stream() if output.blob is not None and output.blob.hash in gone:
+            return replace(output, blob=None)
+        case _:
+            return output
 
 
 def _kept(blobs: dict[str, BlobRef], gone: Collection[str]) -> dict[str, BlobRef]:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from ..core.events import Display, Raised
+from ..core.events import Display, Output, Raised, Stream
 from ..core.ids import CellId, LogId
-from ..core.notebook import Cell, Execution, Notebook, Output, Stream
+from ..core.notebook import Cell, Execution, Notebook
 from ..core.stale import stale_cells
 from .plain import one_line, plain
 
@@ -57,6 +57,8 @@ def _header(number: int, cell: Cell, stale: bool, *, with_source: bool) -> str:
 
 
 def _duration(execution: Execution | None) -> str:
+    if execution is not None and execution.imported:
+        return " imported"
     if execution is None or execution.started_at is None or execution.finished_at is None:
         return ""
     spent = datetime.fromisoformat(execution.finished_at) - datetime.fromisoformat(execution.started_at)

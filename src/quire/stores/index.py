@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 import msgspec
 
 from ..core.directory import Directory
-from ..core.events import Display, DisplayUpdated, Entry, Fault, ProposalAccepted, Raised
+from ..core.events import Display, DisplayUpdated, Entry, Fault, Output, ProposalAccepted, Raised, Stream
 from ..core.ids import CellId, ExecutionId, LogId
-from ..core.notebook import Cell, Execution, Notebook, Output, Stream
+from ..core.notebook import Cell, Execution, Notebook
 from ..core.reduce import REDUCER, Fold
 from ..core.stale import stale_cells
 from ..core.text import source_hash

@@ -39,7 +39,9 @@ def accept(now: Notebook, event: e.NotebookEvent, asking: Asking) -> e.NotebookE
     return event
 
 
-_NOT_WHEN_ARCHIVED = e.CellChange | e.ExecutionRequested | e.ProposalMade | e.ProposalAccepted | e.FileMerged
+_NOT_WHEN_ARCHIVED = (
+    e.CellChange | e.ExecutionRequested | e.ProposalMade | e.ProposalAccepted | e.FileMerged | e.OutputsImported
+)
 
 
 def _check_beginning(now: Notebook, event: e.NotebookEvent) -> None:
@@ -54,7 +56,7 @@ def _check_beginning(now: Notebook, event: e.NotebookEvent) -> None:
 
 def _check_notebook(
     now: Notebook,
-    event: e.PlainEvent | e.CommentEvent | e.FileBound | e.ConflictRaised | e.ConflictResolved,
+    event: e.PlainEvent | e.CommentEvent | e.FileBound | e.ConflictRaised | e.ConflictResolved | e.OutputsImported,
     asking: Asking,
 ) -> None:
     match event:
@@ -74,6 +76,8 @@ def _check_notebook(
         case e.ConflictResolved():
             if event.conflict not in now.conflicts:
                 raise NotFound(f"There is no open conflict {event.conflict!r}. It may have been resolved already.")
+        case e.OutputsImported():
+            executions.check_imported(now, event)
         case e.MomentNamed():
             check_name(event.name, "A moment's name")
             if not 0 < event.seq <= now.seq:

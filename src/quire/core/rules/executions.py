@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from .. import events as e
 from ..errors import BadInput, Conflict, NotFound, Refused
 from ..ids import ActorId, CellId, ExecutionId, RuntimeId, actor_kind, check_id, check_name
-from ..notebook import INLINE_TEXT, Cell, Execution, Notebook, Stream
+from ..notebook import INLINE_TEXT, Cell, Execution, Notebook
 from ..text import source_hash
 from ..values import Json
 from .asking import Asking, live_cell
@@ -76,6 +76,27 @@ def check_request(now: Notebook, execution: ExecutionId, cell: CellId, wanted_ha
             source_hash=current,
         )
     return found
+
+
+def check_imported(now: Notebook, event: e.OutputsImported) -> None:
+    """What a file shows belongs to the source that it has, and to no run: a run has a runtime of its own."""
+    if now.run is not None:
+        raise Refused(f"{now.name!r} is a run: its outputs come from its runtime, not from a file.")
+    cell = check_request(now, event.execution, event.cell, event.source_hash)
+    if cell.execution is not None and cell.execution.is_open:
+        raise Conflict(f"Cell {event.cell!r} is running, as execution {cell.execution.id!r}. Wait for it.")
+    for output in event.outputs:
+        match output:
+            case e.Display():
+                if output.display_id is not None:
+                    raise Refused(
+                        f"Execution {event.execution!r}: an imported display has no display_id, for nobody updates it."
+                    )
+                _check_inline(event.execution, output.data)
+            case e.Stream():
+                _check_inline(event.execution, {"head": output.head, "tail": output.tail})
+            case e.Raised():
+                pass
 
 
 def _check_new(now: Notebook, execution: ExecutionId, cell: Cell) -> None:
@@ -169,7 +190,7 @@ def check_run_held(now: Notebook, epoch: int, actor: ActorId) -> None:
 
 def _check_stream(found: Execution, event: e.StreamAppended) -> None:
     last = found.outputs[-1] if found.outputs else None
-    length = last.length if isinstance(last, Stream) and last.name == event.name else 0
+    length = last.length if isinstance(last, e.Stream) and last.name == event.name else 0
     if event.chunk <= found.chunk:
         return  # seen already, and adds nothing
     if event.offset < 0 or (event.offset > length and event.blob is None):
