@@ -1,0 +1,106 @@
+"""Whole files: read with a clear word when that cannot be, written whole or not at all.
+
+The one place that reads and writes notebooks on disk, for everybody above `files/`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from .core.errors import BadInput, NotFound, Unavailable
+
+MOST_BYTES = 100_000_000
+"""Past this a notebook is refused: nobody can review it, and forges refuse it as well."""
+STANDARD = Path("-")
+"""Standard input, or standard output."""
+
+
+def read_text(path: Path) -> str:
+    """Return what the file says, line ends as they are. `-` is standard input."""
+    return decode(read_bytes(path), str(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return what is in the file. `-` is standard input."""
+    try:
+        if path == STANDARD:
+            return _at_most(sys.stdin.buffer, "Standard input")
+        with path.open("rb") as file:
+            return _at_most(file, str(path))
+    except FileNotFoundError:
+        raise NotFound(f"{path} is not there. Look for a typing error, or for the folder you are in.") from None
+    except IsADirectoryError:
+        raise BadInput(f"{path} is a folder. Name the notebooks in it.") from None
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _at_most(file: IO[bytes], what: str) -> bytes:
+    data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise BadInput(f"{what} is larger than {MOST_BYTES // 1_000_000} MB. Clear its outputs where it was made.")
+    return data
+
+
+def decode(data: bytes, what: str) -> str:
+    """Return bytes as the text they are in UTF-8, or say where they are not."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BadInput(f"{what}: line {line}, byte {error.start} is not UTF-8 text. Is it a notebook?") from None
+    if "\0" in text:
+        raise BadInput(f"{what}: there is a NUL byte at {text.index(chr(0))}: this is no text. Is it a notebook?")
+    return text
+
+
+def write_text(path: Path, text: str) -> None:
+    """Put `text` into the file, whole or not at all. `-` is standard output."""
+    data = text.encode("utf-8", "surrogatepass")
+    if path == STANDARD:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    with writing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def writing(path: Path) -> Generator[IO[bytes]]:
+    """Open a file that takes the place of `path` once everything was written and is on the disk."""
+    # Through a link: what it points to is replaced, not the link.
+    target = path.resolve()
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be written: {error.strerror or error}.") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fchmod(file.fileno(), _mode(target))
+            os.fsync(file.fileno())
+        Path(name).replace(target)
+    except OSError as error:
+        Path(name).unlink(missing_ok=True)
+        raise Unavailable(f"{path} cannot be written: {error.strerror or error}. It is as it was.") from error
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _mode(path: Path) -> int:
+    """The permissions of the file as it was, or those of any new file."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        umask = os.umask(0)
+        os.umask(umask)
+        return 0o666 & ~umask
