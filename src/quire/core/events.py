@@ -424,6 +424,12 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     environment: Data = {}
 
 
+class RunCancelRequested(Event, frozen=True, kw_only=True, tag="run_cancel_requested"):
+    """Somebody wants a run to stop. Its runtime interrupts the kernel and ends the run as cancelled."""
+
+    why: Content = ""
+
+
 class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
     """The run is over. A run that nobody claimed has no epoch: 0."""
 
@@ -639,6 +645,7 @@ RunEvent: TypeAlias = (
     RunRequested
     | RunClaimed
     | RunStarted
+    | RunCancelRequested
     | RunFinished
     | RuntimeAttached
     | RuntimeDetached

@@ -169,6 +169,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     epoch: int | None = None
     started_at: str | None = None
     finished_at: str | None = None
+    cancelled_by: ActorId | None = None
+    """Who wanted it to stop, first."""
     failed_cell: CellId | None = None
     fault: Fault | None = None
 

@@ -197,6 +197,8 @@ def _apply_rare(folding: Fold, now: Notebook, entry: Entry, event: _Rare) -> Non
             _change_run(now, status="claimed", runtime=event.runtime, epoch=event.epoch)
         case e.RunStarted():
             _start_run(now, entry, event)
+        case e.RunCancelRequested():
+            _cancel_run(now, entry)
         case e.RunFinished():
             _change_run(
                 now, status=event.status, finished_at=entry.at, failed_cell=event.failed_cell, fault=event.fault
@@ -334,6 +336,11 @@ def _start_run(now: Notebook, entry: Entry, event: e.RunStarted) -> None:
     if now.run is not None:
         environment = now.run.environment | event.environment
         now.run = replace(now.run, status="running", started_at=entry.at, environment=environment)
+
+
+def _cancel_run(now: Notebook, entry: Entry) -> None:
+    if now.run is not None and now.run.cancelled_by is None:
+        now.run = replace(now.run, cancelled_by=entry.by)
 
 
 def _new_kernel(now: Notebook, runtime: RuntimeId, kernel: str, restarts: int) -> None:

@@ -25,6 +25,9 @@ def accept(now: Notebook, event: e.RunEvent, asking: Asking) -> e.RunEvent:
             check_run_held(now, event.epoch, asking.actor)
             if _run(now).status != "claimed":
                 raise Refused(f"Run {now.name!r} is {_run(now).status}; it starts once, after it was claimed.")
+        case e.RunCancelRequested():
+            if not _run(now).is_open:
+                raise Refused(f"Run {now.name!r} is over: {_run(now).status}. There is nothing to cancel.")
         case e.RunFinished():
             _check_finish(now, event, asking)
         case e.RuntimeAttached() | e.KernelStarted() | e.KernelRestarted():
