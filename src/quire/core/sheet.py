@@ -80,10 +80,15 @@ def derived_ids(contents: Iterable[tuple[str, str]], taken: Iterable[str] = ()) 
         number = seen.get(content, 0)
         seen[content] = number + 1
         salt = 0
-        while any((text := _id_from(content, number, salt))[:length] in prefixes for length in range(1, 5)):
+        while _is_taken(text := _id_from(content, number, salt), prefixes):
             salt += 1
         prefixes.add(text[:4])
         yield CellId(text)
+
+
+def _is_taken(text: str, prefixes: set[str]) -> bool:
+    # Of ids that are shorter than four characters, all of them is the prefix.
+    return text[:4] in prefixes or text[:3] in prefixes or text[:2] in prefixes or text[:1] in prefixes
 
 
 def _id_from(content: tuple[str, str], number: int, salt: int) -> str:

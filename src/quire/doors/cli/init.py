@@ -8,8 +8,8 @@ import click
 
 from ...connect import DATABASE, FOLDER, make_folder
 from . import EXIT_STATUS
+from .options import json_option
 from .output import print_json
-from .verb import json_option
 
 
 @click.command("init", epilog=EXIT_STATUS)

@@ -10,8 +10,9 @@ from ...files.lines import describe, type_of
 from ...files.plain import plain
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
+from .options import NUMBER
 from .output import print_json
-from .verb import NUMBER, notebook_argument, with_workspace
+from .verb import notebook_argument, with_workspace
 
 
 @click.command("log", epilog=EXIT_STATUS)

@@ -9,8 +9,9 @@ import click
 from ...core.errors import BadInput, NotFound
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
+from .options import NUMBER
 from .output import counted, print_json
-from .verb import NUMBER, notebook_argument, with_workspace
+from .verb import notebook_argument, with_workspace
 
 
 @click.command("redact", epilog=EXIT_STATUS)

@@ -10,8 +10,9 @@ from ...core.stale import stale_cells
 from ...files.agent import VIEWS, View, render
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
+from .options import NUMBER
 from .output import print_json
-from .verb import NUMBER, notebook_argument, with_workspace
+from .verb import notebook_argument, with_workspace
 
 
 @click.command("show", epilog=EXIT_STATUS)

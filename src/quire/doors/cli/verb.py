@@ -1,4 +1,4 @@
-"""What every verb has: `--at`, `--json`, a workspace that is open while it works."""
+"""What every verb on a workspace has: `--at`, `--json`, a workspace that is open while it works."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import click
 
 from ...connect import connect
 from ...workspace.workspace import Workspace
+from .options import json_option
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,9 +23,6 @@ at_option = click.option(
     envvar="QUIRE_URL",
     help="The workspace: a folder or postgresql://….  [default: QUIRE_URL, else the nearest .quire/]",
 )
-NUMBER = click.IntRange(0, 2**53)
-"""The number of an event, or a count."""
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON value on stdout, for programs.")
 
 
 def with_workspace(function: Callable[..., Awaitable[int | None]]) -> Callable[..., int | None]:
