@@ -52,7 +52,7 @@ def _same_inside(one: Json, other: Json) -> bool:
             if len(left) != len(right):
                 return False
             waiting.extend(zip(left, right, strict=True))
-        elif left != right and (left == left or right == right):
+        elif (left != right and kind is not float) or (kind is float and repr(left) != repr(right)):  # NaN, and -0.0
             return False
     return True
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from ..core.errors import BadInput
+from ..core.same import same
 from ..core.sheet import Sheet, SheetCell, with_ids
 from ..core.values import Json
 from .ipynb_carry import carried, fields_of, marked, split
@@ -29,7 +30,6 @@ from .ipynb_splice import (
     loads,
     opened,
     parts_of,
-    same,
     style_of,
     with_members,
 )
@@ -239,7 +239,8 @@ def _spliced_cell(text: str, old: SheetCell, new: SheetCell, manner: _Manner) ->
         # The cell did not live up to its marker, and now it would: the marker goes.
         before["metadata"] = marked(before["metadata"], marker)
     fields = carried(raw, _only(before, changed), _only(after, changed), lists=manner.lists)
-    return with_members(parts, changed_members(parts, raw, fields, manner.style, indent), manner.style)
+    bodies = changed_members(parts, raw, fields, manner.style, indent, plain=True)
+    return with_members(parts, bodies, manner.style)
 
 
 def _only(fields: Fields, keys: Collection[str]) -> Fields:

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias, cast
 
 import msgspec
 
+from ..core.same import same
 from ..core.values import Json
 
 _Fields: TypeAlias = dict[str, Json]
@@ -62,32 +63,6 @@ class Parts(NamedTuple):
     opening: str
     parts: Sequence[Part]
     closing: str
-
-
-def same(one: Json, other: Json) -> bool:
-    """Whether two values are the same JSON. Unlike ==, 1 is neither true nor 1.0, and NaN is NaN."""
-    # A list of what is still to compare: values may be nested deeper than functions.
-    pairs: list[tuple[Json, Json]] = [(one, other)]
-    while pairs:
-        a, b = pairs.pop()
-        if a is b:
-            continue
-        if isinstance(a, dict) and isinstance(b, dict):
-            ours, theirs = cast("_Fields", a), cast("_Fields", b)
-            if ours.keys() != theirs.keys():
-                return False
-            pairs += [(value, theirs[key]) for key, value in ours.items()]
-        elif isinstance(a, list) and isinstance(b, list):
-            if len(cast("list[Json]", a)) != len(cast("list[Json]", b)):
-                return False
-            pairs += zip(cast("list[Json]", a), cast("list[Json]", b), strict=True)
-        elif not _same_leaf(cast("object", a), cast("object", b)):
-            return False
-    return True
-
-
-def _same_leaf(a: object, b: object) -> bool:
-    return type(a) is type(b) and (repr(a) == repr(b) if isinstance(a, float) else a == b)
 
 
 def common(old: Sequence[Json], new: Sequence[Json]) -> tuple[int, int]:
@@ -260,13 +235,22 @@ def _respelled_members(text: str, old: _Fields, new: _Fields, style: Style, inde
     return with_members(parts, changed_members(parts, old, new, style, inner), style)
 
 
-def changed_members(parts: Parts, old: _Fields, new: _Fields, style: Style, inner: str | None) -> dict[str, str | None]:
-    """The members of an object that are not as they were, as text; None for those that go."""
+def changed_members(
+    parts: Parts, old: _Fields, new: _Fields, style: Style, inner: str | None, *, plain: bool = False
+) -> dict[str, str | None]:
+    """The members of an object that are not as they were, as text; None for those that go.
+
+    With `plain`, a value that is written just as we would write it, as nearly all are, is
+    written anew without looking inside: much faster, and the same.
+    """
     # The last of several members with one key is the one that counts.
     last = {part.key: part for part in parts.parts}
     bodies: dict[str, str | None] = {key: None for key in old if key not in new}
     for key, value in new.items():
         if key in old and not same(old[key], value):
+            if plain and dumps(old[key], style, inner) == last[key].body:
+                bodies[key] = dumps(value, style, inner)
+                continue
             bodies[key] = respelled(last[key].body, old[key], value, style, inner)
         elif key not in old:
             bodies[key] = dumps(value, style, inner)

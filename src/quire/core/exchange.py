@@ -1,0 +1,240 @@
+"""Between a notebook and the sheet that a file holds.
+
+`sheet_of` is what every export is written from (rule 12); `events_of` is how a file becomes
+a log. Large bytes are blobs on the side of the log and stand inside the outputs on the
+side of the file: whoever calls fetches or keeps them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from typing import Any, cast
+
+import msgspec
+
+from . import events as e
+from .errors import BadInput
+from .events import BlobRef, Display, Output, Raised, Stream
+from .ids import CellId, ExecutionId
+from .notebook import INLINE_TEXT, Cell, Notebook
+from .shape import blob_refs
+from .sheet import OURS, Sheet, SheetCell
+from .text import source_hash
+from .values import Json
+
+INLINE_BYTES = 1024
+"""Bytes beyond this are a blob (rule 5); of text, INLINE_TEXT code points."""
+WHOLE_TEXT = 10_000_000
+"""Up to so many bytes of text stand in a file whole; beyond that, head and tail."""
+
+Blobs = dict[str, tuple[bytes, str]]
+"""Hash to bytes and media type: what has to be kept before the events that name it are submitted."""
+
+
+def is_text(media: str) -> bool:
+    """Whether nbformat keeps a media type as text; the others are Base64."""
+    main = media.partition(";")[0].strip().lower()
+    return main.startswith("text/") or main.endswith(("+xml", "/xml", "/javascript")) or main == "application/x-tex"
+
+
+def is_json(media: str) -> bool:
+    """Whether nbformat keeps a media type as JSON."""
+    main = media.partition(";")[0].strip().lower()
+    return main == "application/json" or main.endswith("+json")
+
+
+# ---- From a notebook to a sheet
+
+
+def blobs_of(notebook: Notebook) -> Iterator[BlobRef]:
+    """The blobs that `sheet_of` wants: all but those too large to stand in a file."""
+    for cell in notebook.live_cells:
+        for output in cell.execution.outputs if cell.execution is not None else ():
+            limit = WHOLE_TEXT if isinstance(output, Stream) else None
+            yield from (ref for ref in blob_refs(output) if limit is None or ref.size <= limit)
+
+
+def sheet_of(notebook: Notebook, blobs: Mapping[str, bytes]) -> Sheet:
+    """Return the notebook as a file has it. Of a blob that is not in `blobs`, the excerpt stands in."""
+    metadata, extra = _without_ours(notebook.metadata, ("extra",))
+    cells = tuple(_sheet_cell(cell, blobs) for cell in notebook.live_cells)
+    return Sheet(cells=cells, metadata=metadata, extra=extra.get("extra", {}))
+
+
+def _sheet_cell(cell: Cell, blobs: Mapping[str, bytes]) -> SheetCell:
+    metadata, ours = _without_ours(cell.metadata, ("attachments", "extra"))
+    shown = cell.execution if cell.runs else None
+    return SheetCell(
+        id=cell.id,
+        kind=cell.kind,
+        source=cell.source,
+        name=cell.name,
+        tags=cell.tags,
+        metadata=metadata,
+        outputs=[_nbformat_output(output, blobs) for output in shown.outputs] if shown is not None else [],
+        count=shown.count if shown is not None else None,
+        attachments=ours.get("attachments", {}),
+        extra=ours.get("extra", {}),
+    )
+
+
+def _without_ours(metadata: dict[str, Json], names: tuple[str, ...]) -> tuple[dict[str, Json], dict[str, Json]]:
+    """Part what `_with_ours` had put into the metadata from it."""
+    found: Any = metadata.get(OURS)
+    if not isinstance(found, dict):
+        return metadata, {}
+    ours = cast("dict[str, Json]", found)
+    rest = {name: value for name, value in ours.items() if name not in names}
+    others = {name: value for name, value in metadata.items() if name != OURS}
+    return others | ({OURS: rest} if rest else {}), {name: ours[name] for name in names if name in ours}
+
+
+def _nbformat_output(output: Output, blobs: Mapping[str, bytes]) -> Json:
+    match output:
+        case Stream():
+            return {"output_type": "stream", "name": output.name, "text": _stream_text(output, blobs)}
+        case Raised():
+            traceback = list(output.traceback)
+            return {"output_type": "error", "ename": output.ename, "evalue": output.evalue, "traceback": traceback}
+        case Display():
+            shown = {"data": _media(output, blobs), "metadata": output.metadata}
+            if output.count is None:
+                return {"output_type": "display_data", **shown}
+            return {"output_type": "execute_result", "execution_count": output.count, **shown}
+
+
+def _stream_text(stream: Stream, blobs: Mapping[str, bytes]) -> str:
+    if stream.blob is not None and stream.blob.hash in blobs:
+        return blobs[stream.blob.hash].decode("utf-8", "replace")
+    if not stream.omitted:
+        return stream.head + stream.tail
+    where = f"; the whole is in blob {stream.blob.hash}" if stream.blob is not None else ""
+    return f"{stream.head}\n[… {stream.omitted:,} characters left out{where} …]\n{stream.tail}"
+
+
+def _media(output: Display, blobs: Mapping[str, bytes]) -> dict[str, Json]:
+    refs = {media: ref for media, ref in output.blobs.items() if ref.hash in blobs}
+    whole = {media: _from_blob(ref.media or media, blobs[ref.hash]) for media, ref in refs.items()}
+    return output.data | whole
+
+
+def _from_blob(media: str, data: bytes) -> Json:
+    if is_json(media):
+        return msgspec.json.decode(data)
+    return data.decode("utf-8", "replace") if is_text(media) else base64.b64encode(data).decode()
+
+
+# ---- From a sheet to events
+
+
+def events_of(sheet: Sheet, name: str, new_id: Callable[[], str]) -> tuple[list[e.KnownEvent], Blobs]:
+    """Return the events that make a notebook of a sheet, and the blobs they name."""
+    blobs: Blobs = {}
+    metadata = _with_ours(sheet.metadata, {"extra": sheet.extra})
+    events: list[e.KnownEvent] = [e.NotebookCreated(name=name, metadata=metadata)]
+    after: CellId | None = None
+    for cell in sheet.cells:
+        events.append(_added(cell, after))
+        if cell.kind in ("code", "sql") and (cell.outputs or cell.count is not None):
+            outputs = tuple(_our_output(output, cell, blobs) for output in cell.outputs)
+            hash = source_hash(cell.source)
+            execution = ExecutionId(new_id())
+            events.append(
+                e.OutputsImported(
+                    execution=execution, cell=cell.id, source_hash=hash, outputs=outputs, count=cell.count
+                )
+            )
+        after = cell.id
+    return events, blobs
+
+
+def _added(cell: SheetCell, after: CellId | None) -> e.CellAdded:
+    metadata = _with_ours(cell.metadata, {"attachments": cell.attachments, "extra": cell.extra})
+    return e.CellAdded(
+        cell=cell.id,
+        after=after,
+        kind=cell.kind,
+        source=cell.source,
+        name=cell.name,
+        tags=cell.tags,
+        metadata=metadata,
+    )
+
+
+def _with_ours(metadata: dict[str, Json], values: dict[str, Json]) -> dict[str, Json]:
+    """Put what a notebook has no field for into the metadata, under the key of our own."""
+    given = {name: value for name, value in values.items() if value}
+    if not given:
+        return metadata
+    found: Any = metadata.get(OURS)
+    ours = cast("dict[str, Json]", found) if isinstance(found, dict) else {}
+    return metadata | {OURS: ours | given}
+
+
+def _our_output(output: Json, cell: SheetCell, blobs: Blobs) -> Output:
+    match output["output_type"]:
+        case "stream":
+            name = "stderr" if output.get("name") == "stderr" else "stdout"
+            return _our_stream(name, output["text"], blobs)
+        case "error":
+            traceback = tuple(map(str, output.get("traceback", ())))
+            return Raised(ename=str(output.get("ename", "")), evalue=str(output.get("evalue", "")), traceback=traceback)
+        case "display_data" | "execute_result" as kind:
+            count = output.get("execution_count") if kind == "execute_result" else None
+            return _our_display(
+                output, count if count is not None or kind == "display_data" else cell.count or 0, blobs
+            )
+        case other:
+            raise BadInput(f"Cell {cell.id!r} has an output of type {other!r}, which no notebook can hold.")
+
+
+def _our_stream(name: e.StreamName, text: str, blobs: Blobs) -> Stream:
+    if len(text) <= INLINE_TEXT:
+        return Stream(name=name, head=text)
+    half = INLINE_TEXT // 2
+    blob = _keep(_utf8(text), "text/plain", blobs)
+    return Stream(name=name, head=text[:half], omitted=len(text) - 2 * half, tail=text[-half:], blob=blob)
+
+
+def _our_display(output: Json, count: int | None, blobs: Blobs) -> Display:
+    data: dict[str, Json] = {}
+    refs: dict[str, BlobRef] = {}
+    for media, value in output.get("data", {}).items():
+        excerpt, whole = _parted(media, value)
+        if whole is not None:
+            refs[media] = _keep(*whole, blobs)
+        if excerpt is not None:
+            data[media] = excerpt
+    return Display(data=data, blobs=refs, metadata=output.get("metadata", {}), count=count)
+
+
+def _parted(media: str, value: Json) -> tuple[Json, tuple[bytes, str] | None]:
+    """What stays inline of a medium, and, if that is not all, the whole and how it is to be read."""
+    if is_json(media) or not isinstance(value, str):
+        whole = msgspec.json.encode(value)
+        return (value, None) if len(whole) <= INLINE_TEXT else (None, (whole, "application/json"))
+    if not is_text(media) and (whole := _from_base64(value)) is not None:
+        return (value, None) if len(whole) <= INLINE_BYTES else (None, (whole, media))
+    # Also what calls itself an image and is none: text like any other.
+    kind = media if is_text(media) else "text/plain"
+    return (value, None) if len(value) <= INLINE_TEXT else (value[:INLINE_TEXT], (_utf8(value), kind))
+
+
+def _from_base64(value: str) -> bytes | None:
+    try:
+        return base64.b64decode("".join(value.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _keep(data: bytes, media: str, blobs: Blobs) -> BlobRef:
+    hash = sha256(data).hexdigest()
+    blobs[hash] = (data, media)
+    return BlobRef(hash=hash, size=len(data), media=media)

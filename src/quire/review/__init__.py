@@ -1,0 +1,1 @@
+"""How a change is judged on its way into git."""
