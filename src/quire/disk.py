@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,6 +74,8 @@ def write_text(path: Path, text: str) -> None:
 @contextmanager
 def writing(path: Path) -> Generator[IO[bytes]]:
     """Open a file that takes the place of `path` once everything was written and is on the disk."""
+    import tempfile  # git's filter reads only, and starts often
+
     # Through a link: what it points to is replaced, not the link.
     target = path.resolve()
     try:
