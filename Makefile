@@ -15,15 +15,15 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help test torture check docs bench sizes lock clean
+.PHONY: help test torture check docs bench sizes lock clean system
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: $(READY) ## Run the tests, all but the torture
+test: $(READY) system ## Run the tests, all but the torture
 	$(BIN)/pytest -m "not torture" $(PYTEST_ARGS)
 
-torture: $(READY) ## Run the long tests: a hundred kills, thousands of generated cases
+torture: $(READY) system ## Run the long tests: a hundred kills, thousands of generated cases
 	QUIRE_TORTURE=1 $(BIN)/pytest -m "torture or generated" $(PYTEST_ARGS)
 
 check: $(READY) ## Check style, types, the import table and the purity of core
@@ -61,6 +61,17 @@ $(BIN)/uv:
 		{ echo "No Python 3.11 to 3.13 with ensurepip found. Install one, or name it: make PYTHON=/path/to/python" >&2; exit 2; }
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/bootstrap.txt
+
+# What tests need and no wheel brings. Root gets it installed; others are told how, and the tests that need it skip.
+SYSTEM   := chromium
+INSTALL  := apt-get install --yes --no-install-recommends $(SYSTEM)
+system:
+	@missing=; for tool in $(SYSTEM); do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	if test -z "$$missing"; then :; \
+	elif test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
+		echo "Installing$$missing"; \
+		{ apt-get update && DEBIAN_FRONTEND=noninteractive $(INSTALL); } >/dev/null || echo "That failed; tests that need it skip." >&2; \
+	else echo "Tests that need$$missing skip. To run them: sudo $(INSTALL)" >&2; fi
 
 # uv does not read pip's settings: give it pip's mirror and, as pip does, the system's certificates.
 # Not echoed, for a mirror's address may hold a password.

@@ -7,10 +7,21 @@ import json
 import sys
 
 from .appends import postgres_figures, sqlite_figures
+from .compare import compare_figures
 from .figures import Figure, show, show_heading
+from .git import git_figures
 from .replay import growth_figures, replay_figures
+from .shell import shell_figures
 
-PARTS = {"appends": sqlite_figures, "postgres": postgres_figures, "replay": replay_figures, "growth": growth_figures}
+PARTS = {
+    "appends": sqlite_figures,
+    "postgres": postgres_figures,
+    "replay": replay_figures,
+    "growth": growth_figures,
+    "compare": compare_figures,
+    "git": git_figures,
+    "shell": shell_figures,
+}
 
 
 async def main(wanted: list[str]) -> int:

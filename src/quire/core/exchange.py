@@ -203,7 +203,7 @@ def _our_display(output: Json, count: int | None, blobs: Blobs) -> Display:
     data: dict[str, Json] = {}
     refs: dict[str, BlobRef] = {}
     for media, value in output.get("data", {}).items():
-        excerpt, whole = _parted(media, value)
+        excerpt, whole = parted(media, value)
         if whole is not None:
             refs[media] = _keep(*whole, blobs)
         if excerpt is not None:
@@ -211,7 +211,7 @@ def _our_display(output: Json, count: int | None, blobs: Blobs) -> Display:
     return Display(data=data, blobs=refs, metadata=output.get("metadata", {}), count=count)
 
 
-def _parted(media: str, value: Json) -> tuple[Json, tuple[bytes, str] | None]:
+def parted(media: str, value: Json) -> tuple[Json, tuple[bytes, str] | None]:
     """What stays inline of a medium, and, if that is not all, the whole and how it is to be read."""
     if is_json(media) or not isinstance(value, str):
         whole = msgspec.json.encode(value)

@@ -1,79 +1,126 @@
-"""`quire export` and `quire import`."""
+"""`quire export` and `quire import`: bundles with the whole log, and notebooks in any format."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 import click
 
-from ...core.errors import BadInput, Conflict, Unavailable
+from ...core.errors import BadInput, Conflict, NotFound
+from ...core.events import Draft
+from ...core.exchange import blobs_of, events_of, sheet_of
+from ...core.ids import LogId
+from ...disk import read_text, write_text, writing
+from ...files import formats
 from ...files.plain import plain
 from ...workspace.bundle import Carried
+from ...workspace.clock import new_id
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
+from .options import NUMBER
 from .output import counted, print_json
 from .verb import notebook_argument, with_workspace
 
-ENDING = ".quire"
+BUNDLE = ".quire"
+PAGE = 5000
+"""So many events go in at once. Larger notebooks come in parts; only a store that fails in between leaves a part."""
 
 
 @click.command("export", epilog=EXIT_STATUS)
 @notebook_argument
 @click.argument("output", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--force", is_flag=True, help="Replace OUTPUT if it is there.")
+@click.option("--seq", type=NUMBER, help="Write the notebook as it was at that number. Not for a bundle.")
 @with_workspace
-async def export_verb(workspace: Workspace, notebook: str, output: Path, force: bool, as_json: bool) -> None:
-    """Write NOTEBOOK (or a run) into OUTPUT, a `.quire` bundle: its whole log, and its blobs.
+async def export_verb(
+    workspace: Workspace, notebook: str, output: Path, force: bool, seq: int | None, as_json: bool
+) -> None:
+    """Write NOTEBOOK (or a run) into OUTPUT. Its ending says the format.
 
     \b
-      quire export sales sales.quire
+      quire export sales sales.quire     the whole log, and its blobs: to be imported elsewhere
+      quire export sales sales.ipynb     the notebook as it is, with its outputs
+      quire export sales sales.html      a page to look at
+
+    Also .py (percent) and .md (logbook); docs/reference/formats.md says what each carries.
     """
-    if output.suffix != ENDING:
-        raise BadInput(f"{output}: the ending says the format, and here that is {ENDING}.")
     if output.exists() and not force:
         raise Conflict(f"{output} is there already. Choose another name, or pass --force.")
-    info = await workspace.find(notebook)
-    try:
-        carried = await _write_whole(workspace, info.log, output)
-    except OSError as error:
-        raise Unavailable(f"{output} cannot be written: {error.strerror or error}.") from error
+    if output.suffix != BUNDLE:
+        carried = await _export_notebook(workspace, notebook, output, seq)
+    elif seq is not None:
+        raise BadInput("A bundle holds the whole log. Leave --seq out, or choose another format.")
+    else:
+        info = await workspace.find(notebook)
+        with writing(output) as file:
+            carried = await workspace.export_bundle(info.log, file)
     _tell(carried, f"Exported to {output}", as_json=as_json)
 
 
-async def _write_whole(workspace: Workspace, log: str, output: Path) -> Carried:
-    """Whole or not at all: a temporary file beside it, fsync, rename."""
-    handle, name = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            carried = await workspace.export_bundle((await workspace.find(log)).log, file)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(output)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return carried
+async def _export_notebook(workspace: Workspace, name: str, output: Path, seq: int | None) -> Carried:
+    formats.format_of(str(output))
+    info = await workspace.find(name)
+    notebook = await workspace.read(info.log, seq)
+    blobs: dict[str, bytes] = {}
+    missing: list[str] = []
+    for ref in blobs_of(notebook):
+        try:
+            blobs[ref.hash] = b"".join([chunk async for chunk in workspace.open_blob(ref.hash)])
+        except NotFound:
+            missing.append(ref.hash)
+    write_text(output, formats.write(sheet_of(notebook, blobs), str(output)))
+    return Carried(
+        log=info.log,
+        kind=info.kind,
+        name=notebook.name,
+        events=notebook.seq,
+        blobs=len(blobs),
+        missing_blobs=tuple(dict.fromkeys(missing)),
+    )
 
 
 @click.command("import", epilog=EXIT_STATUS)
-@click.argument("source", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("--name", help="What the notebook is called here.  [default: as the file]")
 @with_workspace
-async def import_verb(workspace: Workspace, source: Path, as_json: bool) -> None:
-    """Take in SOURCE, a `.quire` bundle. It is verified first; all of it comes in, or nothing.
+async def import_verb(workspace: Workspace, source: Path, name: str | None, as_json: bool) -> None:
+    """Take in SOURCE: a `.quire` bundle with its whole log, or a notebook in any format.
 
     \b
       quire import sales.quire
+      quire import sales.ipynb --name sales-2026
 
-    Its events are shown as imported: nobody from elsewhere passes for an actor from here.
+    A bundle is verified first; all of it comes in, or nothing. Its events are shown as imported: nobody from elsewhere
+    passes for an actor from here. Of a notebook file you are the author; its outputs are marked as imported.
     """
+    if source.suffix != BUNDLE:
+        carried = await _import_notebook(workspace, source, name or source.stem)
+    elif name is not None:
+        raise BadInput("A bundle brings its name along. Leave --name out.")
+    else:
+        carried = await _import_bundle(workspace, source)
+    _tell(carried, "Imported", as_json=as_json)
+
+
+async def _import_bundle(workspace: Workspace, source: Path) -> Carried:
     try:
         with source.open("rb") as file:
-            carried = await workspace.import_bundle(file)
+            return await workspace.import_bundle(file)
     except OSError as error:
         raise BadInput(f"{source} cannot be read: {error.strerror or error}.") from error
-    _tell(carried, "Imported", as_json=as_json)
+
+
+async def _import_notebook(workspace: Workspace, source: Path, name: str) -> Carried:
+    sheet = formats.read(read_text(source), str(source))
+    if any(info.name == name for info in await workspace.logs("notebook")):
+        raise Conflict(f"There is a notebook {name!r} already. Choose another name: --name.")
+    events, blobs = events_of(sheet, name, new_id)
+    for data, media in blobs.values():
+        await workspace.put_blob(data, media)
+    log = LogId(new_id())
+    for start in range(0, len(events), PAGE):
+        await workspace.submit(log, [Draft(id=new_id(), event=event) for event in events[start : start + PAGE]])
+    return Carried(log=log, kind="notebook", name=name, events=len(events), blobs=len(blobs))
 
 
 def _tell(carried: Carried, did: str, *, as_json: bool) -> None:

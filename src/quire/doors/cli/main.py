@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib import import_module
 from typing import Any, NoReturn
@@ -20,8 +21,15 @@ VERBS: dict[str, tuple[str, str]] = {
     "verify": ("verify", "Check that logs are what was recorded."),
     "redact": ("redact", "Mask what an event said, for good."),
     "archive": ("archive", "Put a notebook away, or take it out again."),
+    "convert": ("convert", "Write notebooks in another format."),
+    "params": ("params", "List the parameters of a notebook."),
+    "strip": ("strip", "Remove outputs from notebooks."),
+    "diff": ("diff", "Show how two notebooks differ, cell by cell."),
+    "patch": ("patch", "Apply a difference to a notebook."),
+    "merge": ("merge", "Merge two versions of a notebook, cell by cell."),
+    "git": ("git", "Let git compare, merge and clean notebooks."),
     "export": ("bundle", "Write a notebook or run into a file."),
-    "import": ("bundle", "Take in a file that `quire export` wrote."),
+    "import": ("bundle", "Take in a bundle or a notebook file."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
 
@@ -66,6 +74,8 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line and leave with its exit status."""
+    # A verb is short, and what it reads stays until it ends: looking for garbage all the time finds none.
+    gc.set_threshold(100_000, 50, 50)
     try:
         status = cli(standalone_mode=False)
         sys.stdout.flush()
