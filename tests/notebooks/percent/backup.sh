@@ -1,0 +1,9 @@
+#!/bin/bash
+# %% [markdown]
+# # Backups
+
+# %% tags=["parameters"]
+TARGET=/var/backups
+
+# %%
+echo "to $TARGET"

@@ -1,0 +1,10 @@
+# %% [markdown]
+# From Windows
+
+# %%
+x = 1
+y = """a
+b"""
+
+# %%
+x

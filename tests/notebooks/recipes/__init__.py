@@ -1,0 +1,1 @@
+"""How each notebook of the corpus is made."""
