@@ -31,7 +31,7 @@ def test_a_module_that_is_loaded_meanwhile_changes_no_drawn_case(
 ) -> None:
     before = drawn()
     (tmp_path / "constants_of_ours.py").write_text("WORD, NUMBER = 'a rare word', 887766\n")
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     importlib.import_module("constants_of_ours")
     after = drawn()
     sys.modules.pop("constants_of_ours")

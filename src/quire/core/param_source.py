@@ -149,12 +149,12 @@ class _Comments:
 
 def _comments(source: str) -> list[tuple[int, str, bool]]:
     """Each comment with its line, and whether it has that line to itself."""
-    import io
     import tokenize
 
     found: list[tuple[int, str, bool]] = []
+    lines = (f"{line}\n" for line in source.split("\n"))
     try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        for token in tokenize.generate_tokens(lambda: next(lines, "")):
             if token.type == tokenize.COMMENT:
                 alone = not token.line[: token.start[1]].strip()
                 found.append((token.start[0], token.string.lstrip("#").strip(), alone))
