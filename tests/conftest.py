@@ -28,9 +28,13 @@ if os.environ.get("QUIRE_TORTURE"):
     settings.load_profile("torture")
 else:
     settings.load_profile("fixed")
+
     # Hypothesis draws constants out of the local modules that happen to be loaded, so that the same seed would
     # give other cases in another file, another order of tests, or after any edit. It has no setting for it.
-    setattr(providers, "is_local_module_file", lambda _: False)  # noqa: B010 - it is theirs, and not exported
+    def nowhere(path: str) -> bool:
+        return False
+
+    setattr(providers, "is_local_module_file", nowhere)  # noqa: B010 - it is theirs, and not exported
 
 OpenStore: TypeAlias = Callable[[], Awaitable[Store]]
 """Opens the store of a test; again for a second handle on the same place, as another process would."""
