@@ -80,6 +80,8 @@ def writing(path: Path) -> Generator[IO[bytes]]:
     target = path.resolve()
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
+    except FileNotFoundError:
+        raise NotFound(f"{path} cannot be written: there is no folder {target.parent}. Make it first.") from None
     except OSError as error:
         raise Unavailable(f"{path} cannot be written: {error.strerror or error}.") from error
     try:

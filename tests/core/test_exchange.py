@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from quire.core.errors import BadInput
 from quire.core.events import NotebookEvent
 from quire.core.exchange import INLINE_BYTES, blobs_of, events_of, sheet_of
 from quire.core.ids import CellId
@@ -149,4 +150,18 @@ def test_a_value_without_a_count_stays_a_value() -> None:
     shown = {"output_type": "execute_result", "execution_count": None, "data": {"text/plain": "1"}, "metadata": {}}
     notebook, blobs = taken_in(replace(code(shown)))
     (output,) = sheet_of(notebook, blobs).cells[0].outputs
-    assert output["output_type"] == "execute_result"
+    assert (output["output_type"], output["execution_count"]) == ("execute_result", None)
+
+
+def test_numbers_that_json_cannot_carry_come_out_as_they_went_in() -> None:
+    data = {"application/vnd.plotly.v1+json": {"y": [1.0, float("inf"), 2**60]}}
+    sheet = code({"output_type": "display_data", "data": data, "metadata": {"at": 2**70}})
+    sheet = replace(sheet, metadata={"big": 2**60, "quire": {"extra": "theirs"}}, extra={"field": 2**61})
+    notebook, blobs = taken_in(sheet)
+    assert sheet_of(notebook, blobs) == sheet
+
+
+def test_half_a_character_is_named_with_its_cell() -> None:
+    sheet = Sheet(cells=(SheetCell(id=CellId("a1"), source="x = '\ud800'"),))
+    with pytest.raises(BadInput, match=r"cell 1 \(a1\): character 6"):
+        events_of(sheet, "x", str)

@@ -389,3 +389,20 @@ def test_merge_says_what_is_wrong_and_leaves_the_target(
     assert done.returncode == 2
     assert told in done.stderr
     assert (folder / "out.ipynb").read_text() == "as it was"
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"type": "extra_set", "values": {"cells": [], "nbformat": 7}},
+        {"type": "ids_changed", "ids": {"a": "x y"}},
+    ],
+)
+def test_a_patch_that_would_make_no_notebook_is_refused(operation: dict[str, object], tmp_path: Path) -> None:
+    cell: dict[str, Any] = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "source": "x"}
+    text = json.dumps({"cells": [cell | {"execution_count": None}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    (tmp_path / "a.ipynb").write_text(text)
+    (tmp_path / "d.json").write_text(json.dumps([operation]))
+    done = in_a_process("patch", "a.ipynb", "d.json", at=tmp_path)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+    assert (tmp_path / "a.ipynb").read_text() == text

@@ -9,6 +9,7 @@ from typing import Any
 import nbformat
 import pytest
 
+from quire.files.convert import convert
 from tests.corpus import many_cells
 
 from .test_cli import as_json, run
@@ -39,6 +40,34 @@ def test_a_script_becomes_a_notebook_that_keeps_outputs_and_ids_when_it_is_gener
     assert json.loads(notebook.read_text())["metadata"] == executed["metadata"]
 
 
+@pytest.mark.parametrize("ending", ["py", "md"])
+@pytest.mark.parametrize("name", ["plots", "attachments", "hidden", "tables", "jupytext-paired", "papermill", "vscode"])
+def test_a_notebook_that_went_to_text_and_back_has_lost_nothing(name: str, ending: str) -> None:
+    """What the text does not say stays: outputs, counts, attachments, metadata, tags."""
+    text = (NOTEBOOKS / f"{name}.ipynb").read_text()
+    there = convert(text, "a.ipynb", f"a.{ending}")
+    assert convert(there, f"a.{ending}", "a.ipynb", existing=text) == text
+
+
+def test_what_is_taken_out_of_the_text_is_gone(tmp_path: Path) -> None:
+    front = "---\nparameters:\n  a: 1\n---\n\n"
+    body = '```python name="load" tags=["x"]\ny = 1\n```\n'
+    first = convert(front + body, "p.md", "p.ipynb")
+    second = json.loads(convert("```python\ny = 1\n```\n", "p.md", "p.ipynb", existing=first))
+    assert second["metadata"] == {}
+    assert second["cells"][0]["metadata"] == {}
+
+
+def test_an_attachment_that_is_still_mentioned_stays_with_a_cell_that_changed() -> None:
+    cell: dict[str, Any] = {"cell_type": "markdown", "id": "a", "metadata": {}, "source": "![a](attachment:a%20b.png)"}
+    cell["attachments"] = {"a b.png": {"image/png": "aGk="}, "gone.png": {"image/png": "aGk="}}
+    book: dict[str, Any] = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    whole = json.dumps(book)
+    text = "# %% [markdown]\n# Look: ![a](attachment:a%20b.png)\n"
+    made = json.loads(convert(text, "a.py", "a.ipynb", existing=whole))
+    assert set(made["cells"][0]["attachments"]) == {"a b.png"}
+
+
 def test_what_is_up_to_date_is_not_written_again(tmp_path: Path) -> None:
     script = tmp_path / "a.py"
     script.write_text("# %%\nx = 1\n")
@@ -62,6 +91,9 @@ def test_what_is_up_to_date_is_not_written_again(tmp_path: Path) -> None:
         (["r.ipynb", "r.py"], "Choose the ending .r"),
         (["--to", "ipynb", "a.py", "-o", "-", "--json"], "Leave one out"),
         (["--to", "ipynb", "a.py", "b.py", "-o", "x.ipynb"], "--output takes one FILE"),
+        (["--to", "ipynb", "a.py", "a.md"], "would both be written to"),
+        (["a.py", "-"], "pass --to"),
+        (["a.py", "nowhere/a.ipynb"], "Make it first"),
     ],
 )
 def test_wrong_usage_says_what_to_do(args: list[str], said: str, tmp_path: Path) -> None:

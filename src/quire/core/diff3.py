@@ -229,7 +229,8 @@ def merge_keys(
         return ours, []
     merged: dict[str, Json] = {}
     clashes: list[Clash] = []
-    for key in dict.fromkeys((*ours, *theirs)):
+    # The same order, whichever side is ours.
+    for key in dict.fromkeys((*base, *sorted(ours.keys() | theirs.keys()))):
         values = [each.get(key, _ABSENT) for each in (base, ours, theirs)]
         value, found = _merge_value(values, (*path, key), deep=key not in whole)
         clashes += found

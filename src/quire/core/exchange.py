@@ -9,26 +9,29 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any, cast
-
-import msgspec
 
 from . import events as e
 from .errors import BadInput
 from .events import BlobRef, Display, Output, Raised, Stream
 from .ids import CellId, ExecutionId
 from .notebook import INLINE_TEXT, Cell, Notebook
+from .same import same
 from .shape import blob_refs
-from .sheet import OURS, Sheet, SheetCell
+from .sheet import Sheet, SheetCell
 from .text import source_hash
-from .values import Json
+from .values import Json, tag, untag
 
 INLINE_BYTES = 1024
 """Bytes beyond this are a blob (rule 5); of text, INLINE_TEXT code points."""
 WHOLE_TEXT = 10_000_000
 """Up to so many bytes of text stand in a file whole; beyond that, head and tail."""
+
+FILE = "quire.file"
+"""Where the metadata of a notebook or cell keeps what only files have: attachments, fields nobody knows."""
 
 Blobs = dict[str, tuple[bytes, str]]
 """Hash to bytes and media type: what has to be kept before the events that name it are submitted."""
@@ -59,13 +62,13 @@ def blobs_of(notebook: Notebook) -> Iterator[BlobRef]:
 
 def sheet_of(notebook: Notebook, blobs: Mapping[str, bytes]) -> Sheet:
     """Return the notebook as a file has it. Of a blob that is not in `blobs`, the excerpt stands in."""
-    metadata, extra = _without_ours(notebook.metadata, ("extra",))
+    metadata, ours = _without_ours(notebook.metadata)
     cells = tuple(_sheet_cell(cell, blobs) for cell in notebook.live_cells)
-    return Sheet(cells=cells, metadata=metadata, extra=extra.get("extra", {}))
+    return Sheet(cells=cells, metadata=metadata, extra=ours.get("extra", {}))
 
 
 def _sheet_cell(cell: Cell, blobs: Mapping[str, bytes]) -> SheetCell:
-    metadata, ours = _without_ours(cell.metadata, ("attachments", "extra"))
+    metadata, ours = _without_ours(cell.metadata)
     shown = cell.execution if cell.runs else None
     return SheetCell(
         id=cell.id,
@@ -81,15 +84,18 @@ def _sheet_cell(cell: Cell, blobs: Mapping[str, bytes]) -> SheetCell:
     )
 
 
-def _without_ours(metadata: dict[str, Json], names: tuple[str, ...]) -> tuple[dict[str, Json], dict[str, Json]]:
+def _without_ours(metadata: dict[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
     """Part what `_with_ours` had put into the metadata from it."""
-    found: Any = metadata.get(OURS)
-    if not isinstance(found, dict):
-        return metadata, {}
-    ours = cast("dict[str, Json]", found)
-    rest = {name: value for name, value in ours.items() if name not in names}
-    others = {name: value for name, value in metadata.items() if name != OURS}
-    return others | ({OURS: rest} if rest else {}), {name: ours[name] for name in names if name in ours}
+    found: Any = metadata.get(FILE)
+    rest = _untagged({name: value for name, value in metadata.items() if name != FILE})
+    return rest, _untagged(cast("dict[str, Json]", found)) if isinstance(found, dict) else {}
+
+
+def _untagged(values: dict[str, Json]) -> dict[str, Json]:
+    try:
+        return untag(values)
+    except BadInput:  # somebody else's object that only looks like a tagged value
+        return values
 
 
 def _nbformat_output(output: Output, blobs: Mapping[str, bytes]) -> Json:
@@ -100,10 +106,11 @@ def _nbformat_output(output: Output, blobs: Mapping[str, bytes]) -> Json:
             traceback = list(output.traceback)
             return {"output_type": "error", "ename": output.ename, "evalue": output.evalue, "traceback": traceback}
         case Display():
-            shown = {"data": _media(output, blobs), "metadata": output.metadata}
+            shown = {"data": _media(output, blobs), "metadata": _untagged(output.metadata)}
             if output.count is None:
                 return {"output_type": "display_data", **shown}
-            return {"output_type": "execute_result", "execution_count": output.count, **shown}
+            # 0: a value whose file did not say its number. Kernels count from 1.
+            return {"output_type": "execute_result", "execution_count": output.count or None, **shown}
 
 
 def _stream_text(stream: Stream, blobs: Mapping[str, bytes]) -> str:
@@ -123,7 +130,7 @@ def _media(output: Display, blobs: Mapping[str, bytes]) -> dict[str, Json]:
 
 def _from_blob(media: str, data: bytes) -> Json:
     if is_json(media):
-        return msgspec.json.decode(data)
+        return json.loads(data)
     return data.decode("utf-8", "replace") if is_text(media) else base64.b64encode(data).decode()
 
 
@@ -136,7 +143,8 @@ def events_of(sheet: Sheet, name: str, new_id: Callable[[], str]) -> tuple[list[
     metadata = _with_ours(sheet.metadata, {"extra": sheet.extra})
     events: list[e.KnownEvent] = [e.NotebookCreated(name=name, metadata=metadata)]
     after: CellId | None = None
-    for cell in sheet.cells:
+    for number, cell in enumerate(sheet.cells, 1):
+        _check_whole(cell, number)
         events.append(_added(cell, after))
         if cell.kind in ("code", "sql") and (cell.outputs or cell.count is not None):
             outputs = tuple(_our_output(output, cell, blobs) for output in cell.outputs)
@@ -149,6 +157,14 @@ def events_of(sheet: Sheet, name: str, new_id: Callable[[], str]) -> tuple[list[
             )
         after = cell.id
     return events, blobs
+
+
+def _check_whole(cell: SheetCell, number: int) -> None:
+    try:
+        cell.source.encode()
+    except UnicodeEncodeError as error:
+        told = f"cell {number} ({cell.id}): character {error.start + 1} of its source is half of a surrogate pair"
+        raise BadInput(f"{told}, which no text can hold. Remove it in the notebook.") from None
 
 
 def _added(cell: SheetCell, after: CellId | None) -> e.CellAdded:
@@ -165,13 +181,12 @@ def _added(cell: SheetCell, after: CellId | None) -> e.CellAdded:
 
 
 def _with_ours(metadata: dict[str, Json], values: dict[str, Json]) -> dict[str, Json]:
-    """Put what a notebook has no field for into the metadata, under the key of our own."""
+    """The metadata, with what a notebook has no field for under a key of our own.
+
+    Tagged: a file may hold integers past 2^53 and NaN, which no log carries as they are.
+    """
     given = {name: value for name, value in values.items() if value}
-    if not given:
-        return metadata
-    found: Any = metadata.get(OURS)
-    ours = cast("dict[str, Json]", found) if isinstance(found, dict) else {}
-    return metadata | {OURS: ours | given}
+    return tag(metadata | {FILE: given} if given else metadata)
 
 
 def _our_output(output: Json, cell: SheetCell, blobs: Blobs) -> Output:
@@ -184,9 +199,7 @@ def _our_output(output: Json, cell: SheetCell, blobs: Blobs) -> Output:
             return Raised(ename=str(output.get("ename", "")), evalue=str(output.get("evalue", "")), traceback=traceback)
         case "display_data" | "execute_result" as kind:
             count = output.get("execution_count") if kind == "execute_result" else None
-            return _our_display(
-                output, count if count is not None or kind == "display_data" else cell.count or 0, blobs
-            )
+            return _our_display(output, count if count is not None or kind == "display_data" else 0, blobs)
         case other:
             raise BadInput(f"Cell {cell.id!r} has an output of type {other!r}, which no notebook can hold.")
 
@@ -208,19 +221,28 @@ def _our_display(output: Json, count: int | None, blobs: Blobs) -> Display:
             refs[media] = _keep(*whole, blobs)
         if excerpt is not None:
             data[media] = excerpt
-    return Display(data=data, blobs=refs, metadata=output.get("metadata", {}), count=count)
+    return Display(data=data, blobs=refs, metadata=tag(output.get("metadata", {})), count=count)
 
 
 def parted(media: str, value: Json) -> tuple[Json, tuple[bytes, str] | None]:
     """What stays inline of a medium, and, if that is not all, the whole and how it is to be read."""
     if is_json(media) or not isinstance(value, str):
-        whole = msgspec.json.encode(value)
-        return (value, None) if len(whole) <= INLINE_TEXT else (None, (whole, "application/json"))
+        whole = _json(value)
+        is_inline = len(whole) <= INLINE_TEXT and same(tag(value), value)
+        return (value, None) if is_inline else (None, (whole, "application/json"))
     if not is_text(media) and (whole := _from_base64(value)) is not None:
         return (value, None) if len(whole) <= INLINE_BYTES else (None, (whole, media))
     # Also what calls itself an image and is none: text like any other.
     kind = media if is_text(media) else "text/plain"
     return (value, None) if len(value) <= INLINE_TEXT else (value[:INLINE_TEXT], (_utf8(value), kind))
+
+
+def _json(value: Json) -> bytes:
+    """By Python's own writer, which keeps NaN, and half a surrogate pair as an escape."""
+    try:
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":")).encode()
 
 
 def _from_base64(value: str) -> bytes | None:

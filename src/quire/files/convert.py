@@ -1,17 +1,24 @@
 """From one format to another, keeping what the file that is there already knows.
 
-A `.py` or `.md` has no ids, no outputs and little metadata. When an .ipynb is generated
-from it again, cells that are still the same keep theirs.
+A `.py` or `.md` has no ids, few outputs and little metadata. When an .ipynb is generated
+from it again, what the text cannot say stays as it was. What the text can say is found by
+writing the old notebook in its format: where the text still says that, nobody changed it.
 """
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from msgspec.structs import replace
 
-from ..core.align import carry
-from ..core.errors import BadInput
-from ..core.sheet import Sheet
+from ..core.align import align, carry
+from ..core.errors import QuireError
+from ..core.same import same
+from ..core.sheet import Sheet, SheetCell
+from ..core.values import Json
 from . import formats
+
+_ABSENT = object()
 
 
 def convert(text: str, path: str, target: str, existing: str | None = None) -> str:
@@ -20,25 +27,73 @@ def convert(text: str, path: str, target: str, existing: str | None = None) -> s
     `existing` is what stands at `target` now.
     """
     sheet = formats.read(text, path)
-    _check_language(sheet, target)
+    formats.check_language(sheet, target)
     if not existing or formats.format_of(target) == "html":
         return formats.write(sheet, target)
     if formats.format_of(path) != "ipynb":
-        sheet = _carried(formats.read(existing, target), sheet)
+        sheet = _carried(formats.read(existing, target), sheet, path)
     return formats.write(sheet, target, like=existing)
 
 
-def _carried(old: Sheet, new: Sheet) -> Sheet:
+def _carried(old: Sheet, new: Sheet, path: str) -> Sheet:
     """What the text does not say of a notebook stays as it was."""
-    return replace(carry(old, new, outputs=True), metadata=old.metadata | new.metadata, extra=old.extra | new.extra)
+    told = _as_told(old, path)
+    cells = list(carry(old, new).cells)
+    for i, j in align(old, new, by_id=False).pairs:
+        cells[j] = _carried_cell(old.cells[i], told.cells[i], cells[j])
+    metadata = _kept(told.metadata, old.metadata, new.metadata)
+    return replace(new, cells=tuple(cells), metadata=metadata, extra=_kept(told.extra, old.extra, new.extra))
 
 
-def _check_language(sheet: Sheet, target: str) -> None:
-    """A percent file is a script: one with the ending of another language would not run."""
-    wanted = formats.LANGUAGES.get(formats.ending_of(target))
-    if wanted is not None and sheet.language not in wanted:
-        fitting = next((ending for ending, names in formats.LANGUAGES.items() if sheet.language in names), ".md")
-        raise BadInput(
-            f"{target} would be a script in {wanted[0]}, but the notebook is written in {sheet.language}. "
-            f"Choose the ending {fitting}."
-        )
+def _as_told(old: Sheet, path: str) -> Sheet:
+    """The old notebook as a file in the format of `path` would tell it."""
+    try:
+        told = formats.read(formats.write(old, path), path)
+    except QuireError:
+        return Sheet(cells=tuple(replace(cell, outputs=[], count=None, attachments={}) for cell in old.cells))
+    if len(told.cells) != len(old.cells):
+        return Sheet(cells=old.cells, metadata=told.metadata)
+    return told
+
+
+def _carried_cell(old: SheetCell, told: SheetCell, new: SheetCell) -> SheetCell:
+    is_same = (old.kind, old.source) == (new.kind, new.source)
+    untouched = is_same and same(new.outputs, told.outputs) and new.count == told.count
+    return replace(
+        new,
+        name=old.name if new.name == told.name else new.name,
+        tags=old.tags if new.tags == told.tags else new.tags,
+        metadata=_kept(told.metadata, old.metadata, new.metadata),
+        outputs=old.outputs if untouched else new.outputs,
+        count=old.count if untouched else new.count,
+        attachments=old.attachments if is_same else new.attachments or _mentioned(old.attachments, new.source),
+        extra=new.extra or old.extra,
+    )
+
+
+def _kept(told: dict[str, Json], old: dict[str, Json], new: dict[str, Json]) -> dict[str, Json]:
+    """The old values where the new text says what the old one would; else what it says, or nothing."""
+    made: dict[str, Json] = {}
+    for key in dict.fromkeys((*old, *new)):
+        before, after, was = told.get(key, _ABSENT), new.get(key, _ABSENT), old.get(key, _ABSENT)
+        if isinstance(before, dict) and isinstance(after, dict) and isinstance(was, dict):
+            parts = cast("tuple[dict[str, Json], ...]", (before, was, after))
+            made[key] = _kept(*parts)
+        elif _alike(before, after) and was is not _ABSENT:
+            made[key] = was
+        elif after is not _ABSENT:
+            made[key] = after
+    return made
+
+
+def _alike(one: Any, other: Any) -> bool:
+    return one is other or (one is not _ABSENT and other is not _ABSENT and same(one, other))
+
+
+def _mentioned(attachments: dict[str, Json], source: str) -> dict[str, Json]:
+    """Those that the source still speaks of, spelled as they are or as in a link."""
+    if not attachments:
+        return {}
+    from urllib.parse import quote
+
+    return {name: value for name, value in attachments.items() if name in source or quote(name) in source}

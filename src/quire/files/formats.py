@@ -50,10 +50,23 @@ class _Module(Protocol):
 def format_of(path: str) -> Format:
     """The format that the ending of a path says."""
     ending = ending_of(path)
+    if path in ("-", "-.None"):
+        raise BadInput("Standard input and output have no ending that says the format. Name a file, or pass --to.")
     if ending not in ENDINGS:
         known = ", ".join(sorted(ENDINGS))
         raise BadInput(f"{path}: the ending says the format, and {ending or 'none'!r} says nothing. Known: {known}.")
     return ENDINGS[ending]
+
+
+def check_language(sheet: Sheet, target: str) -> None:
+    """Refuse a script with the ending of another language: it would not run."""
+    wanted = LANGUAGES.get(ending_of(target))
+    if wanted is not None and sheet.language not in wanted:
+        fitting = next((ending for ending, names in LANGUAGES.items() if sheet.language in names), ".md")
+        raise BadInput(
+            f"{target} would be a script in {wanted[0]}, but the notebook is written in {sheet.language}. "
+            f"Choose the ending {fitting}."
+        )
 
 
 def ending_of(path: str) -> str:

@@ -68,7 +68,9 @@ async def _export_notebook(workspace: Workspace, name: str, output: Path, seq: i
             blobs[ref.hash] = b"".join([chunk async for chunk in workspace.open_blob(ref.hash)])
         except NotFound:
             missing.append(ref.hash)
-    write_text(output, formats.write(sheet_of(notebook, blobs), str(output)))
+    sheet = sheet_of(notebook, blobs)
+    formats.check_language(sheet, str(output))
+    write_text(output, formats.write(sheet, str(output)))
     return Carried(
         log=info.log,
         kind=info.kind,
@@ -114,7 +116,10 @@ async def _import_notebook(workspace: Workspace, source: Path, name: str) -> Car
     sheet = formats.read(read_text(source), str(source))
     if any(info.name == name for info in await workspace.logs("notebook")):
         raise Conflict(f"There is a notebook {name!r} already. Choose another name: --name.")
-    events, blobs = events_of(sheet, name, new_id)
+    try:
+        events, blobs = events_of(sheet, name, new_id)
+    except BadInput as error:
+        raise BadInput(f"{source}: {error}", **error.details) from None
     for data, media in blobs.values():
         await workspace.put_blob(data, media)
     log = LogId(new_id())

@@ -59,9 +59,11 @@ def _pairs(files: tuple[Path, ...], to: str | None, output: Path | None) -> list
     if output is not None and len(files) != 1:
         raise BadInput("--output takes one FILE. Without it, each is written beside its source.")
     pairs = [(file, output or file.with_suffix(ending)) for file in files]
-    for source, target in pairs:
+    for number, (source, target) in enumerate(pairs):
         if source == target:
             raise BadInput(f"{source} has the ending {ending} already: it would be written over. Name another file.")
+        if other := next((each for each, same in pairs[:number] if same == target), None):
+            raise BadInput(f"{other} and {source} would both be written to {target}. Convert one of them.")
     return pairs
 
 

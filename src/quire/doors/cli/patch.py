@@ -50,7 +50,17 @@ def patch_verb(file: Path, diff: Path, output: Path | None, check: bool, as_json
 
 
 def _written(sheet: Sheet, text: str, file: Path, target: Path) -> str:
-    """In the format of the target; what did not change keeps the bytes of the file."""
+    """In the format of the target; what did not change keeps the bytes of the file. It is a notebook, or refused."""
     if target == STANDARD or formats.format_of(str(target)) == formats.format_of(str(file)):
-        return formats.write(sheet, str(file), like=text)
-    return formats.write(sheet, str(target))
+        target, made = file, formats.write(sheet, str(file), like=text)
+    else:
+        made = formats.write(sheet, str(target))
+    try:
+        is_notebook = len(formats.read(made, str(target)).cells) == len(sheet.cells)
+    except BadInput as error:
+        raise BadInput(f"The diff would make of {file} what is no notebook: {error}") from None
+    if not is_notebook:
+        raise BadInput(
+            f"The diff would make of {file} another notebook than it says. It may have been written by hand."
+        )
+    return made
