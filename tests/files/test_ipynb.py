@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from quire.core.errors import BadInput
 from quire.core.ids import CellId
+from quire.core.same import same
 from quire.core.sheet import Sheet, SheetCell
 from quire.files.ipynb import lines_of, read, text_of, write
 
@@ -260,6 +261,125 @@ def test_any_sheet_written_like_any_file_reads_as_that_sheet(
     if sheet.cells:
         sheet = with_cell(sheet, 0, id=CellId("x"))
     assert read(write(sheet, PATH, like), PATH) == sheet
+
+
+# Metadata that nbformat refuses, as scripts and logbooks may have it.
+
+odd = values | st.sampled_from(["auto", "x\ny", "x\n", 5, True])
+sections = odd | st.dictionaries(st.sampled_from(["kept", "p"]), odd | st.just({"collapsed": 3}), max_size=2)
+odd_metadata = st.fixed_dictionaries(
+    {},
+    optional=dict.fromkeys(("jupyter", "collapsed", "scrolled", "execution", "format", "deep"), odd)
+    | {"name": st.just("") | st.integers(0, 1), "tags": st.integers(0, 1) | st.just([5]), "quire": sections},
+)
+infos = odd | st.fixed_dictionaries(
+    {},
+    optional=dict.fromkeys(("name", "display_name", "codemirror_mode", "file_extension", "mimetype", "language"), odd),
+)
+
+
+@st.composite
+def odd_sheets(draw: st.DrawFn) -> Sheet:
+    """A sheet of one or two cells, with metadata of any sort."""
+    cells: list[SheetCell] = []
+    for number in range(draw(st.integers(1, 2))):
+        found = draw(odd_metadata)
+        if found.get("quire") == {}:
+            del found["quire"]  # An empty section says nothing in any format.
+        if tags := tuple(draw(st.lists(st.sampled_from(["a", "b", "a,b", "", "é\n"]), max_size=3))):
+            found.pop("tags", None)
+        if name := draw(st.none() | st.sampled_from(["load", "x\ny", "\n", "x\n"])):
+            found.pop("name", None)
+        kind: Any = draw(st.sampled_from(["code", "markdown", "raw"]))
+        cells.append(SheetCell(id=CellId(f"c{number}"), kind=kind, name=name, tags=tags, metadata=found))
+    keys: dict[str, Any] = {"kernelspec": infos, "language_info": infos, "title": odd, "authors": odd}
+    around = st.fixed_dictionaries({}, optional=keys | {"quire": sections, "deep": odd})
+    return Sheet(cells=tuple(cells), metadata=draw(around))
+
+
+def validated(written: str) -> dict[str, Any]:
+    fields = json.loads(written)
+    nbformat().validate(nbformat().from_dict(fields))
+    return fields
+
+
+@pytest.mark.generated
+@given(odd_sheets())
+def test_odd_metadata_is_written_valid_to_nbformat_and_reads_as_it_was(sheet: Sheet) -> None:
+    written = write(sheet, PATH, None)
+    validated(written)
+    again = read(written, PATH)
+    assert again == sheet
+    assert same(
+        [again.metadata, *(cell.metadata for cell in again.cells)],
+        [sheet.metadata, *(cell.metadata for cell in sheet.cells)],
+    )
+    assert write(again, PATH, written) == written
+
+
+@pytest.mark.generated
+@given(odd_sheets(), odd_sheets())
+def test_odd_metadata_that_changes_in_a_file_is_valid_too(old: Sheet, new: Sheet) -> None:
+    written = write(new, PATH, write(old, PATH, None))
+    validated(written)
+    assert read(written, PATH) == new
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ({"tags": ("x", "a,b")}, {"tags": ["x"], "quire": {"kept": {"tags": ["x", "a,b"]}}}),
+        ({"tags": ("a", "a", "")}, {"tags": ["a"], "quire": {"kept": {"tags": ["a", "a", ""]}}}),
+        ({"tags": ("",)}, {"quire": {"kept": {"tags": [""]}}}),
+        ({"name": "x\ny"}, {"quire": {"kept": {"name": "x\ny"}}}),
+        ({"metadata": {"name": ""}}, {"quire": {"kept": {"name": ""}}}),
+        ({"metadata": {"collapsed": 3, "quire": {"p": 1}}}, {"quire": {"kept": {"collapsed": 3}, "p": 1}}),
+        ({"metadata": {"jupyter": 5, "quire": 7}}, {"quire": {"kept": {"jupyter": 5, "quire": 7}}}),
+        ({"metadata": {"scrolled": "x", "execution": 5}}, {"quire": {"kept": {"scrolled": "x", "execution": 5}}}),
+        ({"metadata": {"format": 5}}, {"format": 5}),
+        ({"kind": "prompt", "metadata": {"format": 5}}, {"quire": {"kept": {"format": 5}, "kind": "prompt"}}),
+        ({"metadata": {"quire": {"kept": {"name": ""}}}}, {"quire": {"kept": {"kept": {"name": ""}}}}),
+    ],
+)
+def test_what_nbformat_refuses_of_a_cell_is_kept_in_our_section(cell: dict[str, Any], expected: dict[str, Any]) -> None:
+    sheet = Sheet(cells=(SheetCell(id=CellId("a"), **cell),))
+    written = write(sheet, PATH, None)
+    assert validated(written)["cells"][0]["metadata"] == expected
+    assert read(written, PATH) == sheet
+
+
+@pytest.mark.parametrize(
+    ("around", "expected"),
+    [
+        ({"kernelspec": {"name": "x"}}, {"kernelspec": {"name": "x", "display_name": "x"}}),
+        ({"kernelspec": 5}, {}),
+        ({"language_info": {"version": "3"}}, {}),
+        ({"language_info": {"name": "R", "mimetype": 5}}, {"language_info": {"name": "R"}}),
+        ({"title": 2024, "authors": "me"}, {}),
+    ],
+)
+def test_what_nbformat_refuses_of_a_notebook_is_kept_in_our_section(
+    around: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    written = write(Sheet(metadata=around), PATH, None)
+    assert validated(written)["metadata"] == expected | {"quire": {"kept": around}}
+    assert read(written, PATH) == Sheet(metadata=around)
+
+
+def test_refused_metadata_of_a_file_stays_as_it_is_until_it_changes() -> None:
+    before = text(code("x", id="a", metadata={"tags": ["a,b"]}), metadata={"kernelspec": {"name": "x"}})
+    sheet = read(before, PATH)
+    assert write(with_cell(sheet, 0, source="y"), PATH, before) == before.replace('"source": "x"', '"source": "y"')
+    changed = replace(with_cell(sheet, 0, tags=("a,b", "c")), metadata=sheet.metadata | {"title": "t"})
+    after = write(changed, PATH, before)
+    assert validated(after)["cells"][0]["metadata"]["tags"] == ["c"]
+    assert read(after, PATH) == changed
+
+
+def test_what_was_kept_and_then_changed_by_another_program_is_left_to_it() -> None:
+    metadata = {"tags": ["mine"], "quire": {"kept": {"tags": ["x", "a,b"]}}}
+    (cell,) = read(text(code(id="a", metadata=metadata)), PATH).cells
+    assert (cell.tags, cell.metadata) == (("mine",), {"quire": {"kept": {"tags": ["x", "a,b"]}}})
 
 
 # Single cases.

@@ -2,8 +2,8 @@
 
 What did not change keeps its bytes: a file is spliced, not written anew, so that a diff
 shows what somebody did and nothing else. The parts: `ipynb_fields` knows the fields of a
-cell, `ipynb_carry` how they are written, `ipynb_v3` those of old, `ipynb_splice` how JSON text
-is changed in place.
+cell, `ipynb_valid` what nbformat takes as metadata, `ipynb_carry` how they are written, `ipynb_v3`
+those of old, `ipynb_splice` how JSON text is changed in place.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from .ipynb_splice import (
     style_of,
     with_members,
 )
+from .ipynb_valid import NOTEBOOK, holds_kept, restored, schema_of, valid
 
 __all__ = ["lines_of", "read", "text_of", "write"]
 
@@ -53,7 +54,7 @@ def _sheet(fields: Fields, version: tuple[int, int], path: str) -> Sheet:
             raise BadInput(f"{path}: '{name}' {_wants(fields, name, wanted)}")
     return Sheet(
         cells=with_ids(_cells(fields["cells"], version[1], path)),
-        metadata=fields.get("metadata", {}),
+        metadata=restored(fields.get("metadata", {}), NOTEBOOK),
         extra={key: value for key, value in fields.items() if key not in _KNOWN},
     )
 
@@ -142,9 +143,15 @@ def write(sheet: Sheet, path: str, like: str | None) -> str:
 
 
 def _written(sheet: Sheet, style: Style) -> str:
-    cells = [split(_lasting(fields_of(cell, with_id=True))) for cell in sheet.cells]
-    metadata = {key: value for key, value in sheet.metadata.items() if key not in _TRANSIENT}
+    cells = [split(_lasting(_valid_fields(cell, with_id=True))) for cell in sheet.cells]
+    metadata = valid({key: value for key, value in sheet.metadata.items() if key not in _TRANSIENT}, NOTEBOOK)
     return dumps(sheet.extra | {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, style)
+
+
+def _valid_fields(cell: SheetCell, *, with_id: bool) -> Fields:
+    fields = fields_of(cell, with_id=with_id)
+    fields["metadata"] = valid(fields["metadata"], schema_of(fields["cell_type"]))
+    return fields
 
 
 def _lasting(fields: Fields) -> Fields:
@@ -164,7 +171,7 @@ def _spliced(sheet: Sheet, path: str, like: str) -> str:
     style = style_of(like, parts)
     parts, indent = opened(parts, "", style)
     lists = _writes_lists(fields["cells"])
-    bodies = changed_members(parts, _around(old, fields), _around(sheet, fields), style, indent)
+    bodies = changed_members(parts, _around(old, old, fields), _around(sheet, old, fields), style, indent)
     last = {part.key: part.body for part in parts.parts}
     bodies["cells"] = _spliced_cells(last["cells"], old, sheet, _Manner(style, indent, minor, lists))
     return with_members(parts, bodies, style)
@@ -177,10 +184,11 @@ def _renewed(sheet: Sheet, old: Sheet, like: str) -> str:
     return _written(sheet, style_of(like, parts_of(like))) + like[len(like.rstrip()) :]
 
 
-def _around(sheet: Sheet, fields: Fields) -> Fields:
-    """What stands beside the cells."""
-    has_metadata = sheet.metadata or "metadata" in fields
-    return sheet.extra | ({"metadata": sheet.metadata} if has_metadata else {})
+def _around(sheet: Sheet, old: Sheet, fields: Fields) -> Fields:
+    """What stands beside the cells: metadata that did not change as the file has it, valid or not."""
+    if same(sheet.metadata, old.metadata):
+        return sheet.extra | ({"metadata": fields["metadata"]} if "metadata" in fields else {})
+    return sheet.extra | {"metadata": valid(sheet.metadata, NOTEBOOK)}
 
 
 def _writes_lists(cells: Iterable[Fields]) -> bool:
@@ -213,7 +221,7 @@ def _spliced_cells(text: str, old: Sheet, new: Sheet, manner: _Manner) -> str:
 
 def _new_cell(cell: SheetCell, manner: _Manner) -> str:
     # Before nbformat 4.5 a cell had no id, and was not valid with one.
-    fields = fields_of(cell, with_id=manner.minor >= 5)
+    fields = _valid_fields(cell, with_id=manner.minor >= 5)
     return dumps(split(fields) if manner.lists else fields, manner.style, manner.indent)
 
 
@@ -238,6 +246,11 @@ def _spliced_cell(text: str, old: SheetCell, new: SheetCell, manner: _Manner) ->
     if marker and kind_of(after["cell_type"], marker, after["source"]) != new.kind:
         # The cell did not live up to its marker, and now it would: the marker goes.
         before["metadata"] = marked(before["metadata"], marker)
+    if before["cell_type"] != after["cell_type"] or not same(before["metadata"], after["metadata"]):
+        after["metadata"] = valid(after["metadata"], schema_of(after["cell_type"]))
+        if holds_kept(raw.get("metadata")):
+            # There a key stands elsewhere than where it was read: nothing of it is left over.
+            before["metadata"] = raw["metadata"]
     fields = carried(raw, _only(before, changed), _only(after, changed), lists=manner.lists)
     bodies = changed_members(parts, raw, fields, manner.style, indent, plain=True)
     return with_members(parts, bodies, manner.style)

@@ -15,6 +15,7 @@ from ..core.events import CellKind
 from ..core.ids import CellId
 from ..core.sheet import OURS, SheetCell
 from ..core.values import Json
+from .ipynb_valid import restored, schema_of
 
 MINOR = 5
 """The newest minor version of nbformat 4 that we know all about."""
@@ -111,15 +112,25 @@ def _metadata_from(fields: Fields) -> tuple[str | None, tuple[str, ...], Fields,
     found = _object(fields, "metadata")
     if not found:
         return None, (), found, None
-    tags: Any = found.pop("tags", [])
-    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in cast("list[Any]", tags)):
+    _check_labels(found)
+    found = restored(found, schema_of(fields["cell_type"]))
+    # What was kept need be neither a list nor a string: then it is metadata like any other.
+    tags: Any = found.get("tags", [])
+    tags = found.pop("tags", []) if _are_strings(tags) else []
+    name: Any = found.get("name")
+    name = found.pop("name") if isinstance(name, str) and name else None
+    return name, tuple(cast("list[str]", tags)), *unmarked(found)
+
+
+def _check_labels(metadata: Fields) -> None:
+    if not _are_strings(tags := metadata.get("tags", [])):
         raise Fault(f"'metadata.tags' wants a list of strings, got {shown(tags)}.")
-    name: Any = found.get("name", "")
-    if not isinstance(name, str):
+    if not isinstance(name := metadata.get("name", ""), str):
         raise Fault(f"'metadata.name' wants a string, got {shown(name)}.")
-    if name:
-        del found["name"]
-    return name or None, tuple(cast("list[str]", tags)), *unmarked(found)
+
+
+def _are_strings(value: Json) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in cast("list[Any]", value))
 
 
 def unmarked(metadata: Fields) -> tuple[Fields, str | None]:
