@@ -22,16 +22,12 @@ from ..core.sheet import OURS, Sheet, SheetCell
 from ..core.values import Json
 from .literals import escaped, literal, shell_word, sql_text, text_of
 from .logbook_read import language_of
-from .stretches import Change, Stretch, stretches
+from .stretches import Change, Place, Stretch, shell_places, stretches
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]*")
 _IN_SHELL = re.compile(r"[A-Za-z0-9_@%+:,./ =-]*")
 _WORD = re.compile(r"[A-Za-z0-9_]+")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?|\$?(?:true|false)", re.IGNORECASE)
-_COMMAND = re.compile(
-    r"[\n;&|({!`]|\b(?:then|do|else|if|elif|while|until|time|exec|command|builtin|sudo|nohup|env|xargs|source)\b"
-)
-"""What a shell expects a command after."""
 _LINES = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _KEEPS_DOLLAR = ("python",)
 """Languages to which a `$` before `{name}` means nothing."""
@@ -115,9 +111,7 @@ def fill_code(source: str, language: str, values: Mapping[str, Any]) -> str:
     code = _Code(source, language, values)
     parts = [(site, text) for site in found if (text := code.text_for(site)) is not None]
     if language == "python" and not all(_is_plain(values[site.name]) for site, _ in parts):
-        from .same_tree import check_same_tree
-
-        check_same_tree(source, [code.change(site, text) for site, text in parts], code.unclear)
+        code.check_same(parts)
     return _replaced(source, parts)
 
 
@@ -136,14 +130,21 @@ class _Code:
         found = stretches(source, language)
         self._stretches = found if found is not None else [Stretch(0, len(source), "unclear")]
         self._starts = [stretch.start for stretch in self._stretches]
+        self._places = shell_places(source, self._stretches) if language == "bash" else []
 
-    @property
-    def unclear(self) -> list[Stretch]:
-        """What nobody can read."""
-        return [stretch for stretch in self._stretches if stretch.kind == "unclear"]
+    def check_same(self, parts: list[tuple[Site, str]]) -> None:
+        """Refuse the first value with which Python's code is no longer the same."""
+        from .same_tree import fault
 
-    def change(self, site: Site, text: str) -> Change:
-        """A place with what comes to stand there."""
+        unclear = [stretch for stretch in self._stretches if stretch.kind == "unclear"]
+        found = fault(self._source, [self._change(site, text) for site, text in parts], unclear)
+        if found is None:
+            return
+        index, why = found
+        blamed = [site for site, _ in parts if not _is_plain(self._values[site.name])]
+        raise self._refused(blamed[0] if index is None else parts[index][0], why)
+
+    def _change(self, site: Site, text: str) -> Change:
         stretch = self._around(site)
         return Change(site.start, site.end, text, stretch.kind if stretch is not None else None)
 
@@ -163,7 +164,7 @@ class _Code:
                 return self._comment(site, value, stretch)
             return self._text(site, value, stretch) if stretch.kind == "text" else self._unclear(site, value)
         except BadInput as error:
-            raise error if "line " in str(error) else self._refused(site, str(error).rstrip(".")) from None
+            raise error if str(error).startswith("line ") else self._refused(site, str(error).rstrip(".")) from None
 
     def _around(self, site: Site) -> Stretch | None:
         index = bisect_right(self._starts, site.start) - 1
@@ -212,13 +213,25 @@ class _Code:
         before = self._source[: site.start]
         if re.search(r"\$\w*\Z", before):
             raise self._refused(site, "a `$` before it would make it a variable")
-        line = _COMMAND.split(before.replace("\\\n", "  "))[-1]
-        # `LANG=C {name}`: what is set for a command is not the command.
-        if not re.sub(r"^(?:\s*\w+=\S*\s+)+", "", line).strip():
-            raise self._refused(site, "a command is expected there")
+        place = self._shell_place(site, value)
+        # `x=a b` would run b.
+        if isinstance(value, (list, tuple, set, frozenset)) and (place is None or place.kind != "argument"):
+            raise self._refused(site, "only one word can stand there, not a list")
         text = literal(value, "bash")
         # A bare number before `>` would be the number of a file.
         return f"'{text}'" if text.isdigit() and self._source[site.end : site.end + 1] in tuple("<>") else text
+
+    def _shell_place(self, site: Site, value: Any) -> Place | None:
+        """The word it stands in. Where a shell might run it, or nobody can tell, only numbers are taken."""
+        index = bisect_right(self._places, (site.start, len(self._source) + 1)) - 1
+        place = self._places[index] if index >= 0 else None
+        place = place if place is not None and site.end <= place.end else None
+        if place is not None and place.kind == "command":
+            raise self._refused(site, "a command is expected there")
+        is_number = isinstance(value, (int, float)) and _NUMBER.fullmatch(text_of(value, "bash"))
+        if place is None and not is_number:
+            raise self._refused(site, "the command there might run it, or is not clear")
+        return place
 
     # Inside a comment, or a string.
 
@@ -238,6 +251,7 @@ class _Code:
         if slashes is not None and len(slashes[0]) % 2 and not (self._language == "bash" and stretch.mark == "'"):
             raise self._refused(site, "a backslash stands before it")
         if self._language == "bash":
+            self._shell_place(site, value)
             return self._shell_text(site, text, stretch.mark)
         also = {"julia": "$", "javascript": "$", "typescript": "$"}.get(self._language, "")
         return escaped(text, stretch.mark[0], also, self._language)
@@ -262,7 +276,9 @@ class _Code:
         """Nobody can tell what it stands in: a number, or a plain word right between quotes."""
         around = self._source[max(0, site.start - 1) : site.start] + self._source[site.end : site.end + 1]
         text = text_of(value, self._language)
-        if isinstance(value, (str, int, float)) and around in ("''", '""') and _PLAIN.fullmatch(text):
+        # In bash even the plainest word may be a command: `eval '{name}'`.
+        kinds = (int, float) if self._language == "bash" else (str, int, float)
+        if isinstance(value, kinds) and around in ("''", '""') and _PLAIN.fullmatch(text):
             return text
         before = self._source[: site.start].rstrip(" \t")[-1:]
         # After another `-` a negative number would begin a comment in some languages.

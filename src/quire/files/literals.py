@@ -242,7 +242,9 @@ def _sql(value: Any, language: str) -> str:
             return f"X'{value.hex()}'"
         case list() | tuple() | set() | frozenset():
             members = [_sql(each, language) for each in cast("list[Any]", value)]
-            return f"({', '.join(members or ['NULL'])})"
+            if not members:
+                raise BadInput("SQL has no empty list: () is no SQL, and with (NULL) NOT IN is never true.")
+            return f"({', '.join(members)})"
         case _:
             raise _refused(value, language)
 

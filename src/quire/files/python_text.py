@@ -18,32 +18,19 @@ def inside(source: str, string: Stretch, start: int, end: int, text: str) -> str
     prefix = string.mark.rstrip("'\"").lower()
     quotes = string.mark[len(prefix) :]
     before = source[string.start + len(string.mark) : start]
-    raw, formatted = "r" in prefix, "f" in prefix
+    raw = "r" in prefix
+    if "f" in prefix:
+        return None  # an f-string's braces are its own: there it is the variable
     if not raw and _odd_backslashes(before[:-1]) and before.endswith("N"):
         return None  # \N{…} names a character
-    if formatted and not _is_whole_field(before):
-        return None  # inside an expression or a format, where it is the variable
     if not raw and _odd_backslashes(before):
         raise ValueError("a backslash stands before it")
-    made = _raw(text, quotes) if raw else _escaped(text, quotes, in_bytes="b" in prefix)
-    return made.replace("{", "{{").replace("}", "}}") if formatted else made
+    return _raw(text, quotes) if raw else _escaped(text, quotes, in_bytes="b" in prefix)
 
 
 def _odd_backslashes(text: str) -> bool:
     found = _BACKSLASHES.search(text)
     return found is not None and len(found[0]) % 2 == 1
-
-
-def _is_whole_field(before: str) -> bool:
-    """Whether a `{` here begins a field of the f-string, not something inside of one."""
-    depth = position = 0
-    while position < len(before):
-        if depth == 0 and before.startswith(("{{", "}}"), position):
-            position += 2
-            continue
-        depth += {"{": 1, "}": -1}.get(before[position], 0)
-        position += 1
-    return depth == 0
 
 
 def _raw(text: str, quotes: str) -> str:

@@ -10,23 +10,43 @@ import ast
 import warnings
 from collections.abc import Sequence
 
-from ..core.errors import BadInput
 from .stretches import Change, Stretch
 
 _NAME = "quire_value"
 
 
-def check_same_tree(source: str, changes: Sequence[Change], unclear: Sequence[Stretch]) -> None:
-    """Refuse what values would make of the code, unless only constants change."""
+def fault(source: str, changes: Sequence[Change], unclear: Sequence[Stretch]) -> tuple[int | None, str] | None:
+    """Return the first change that makes other code of it, and why; None when only constants change.
+
+    Without a number no change is at fault: the code is no Python even with harmless words.
+    """
     blank = [(stretch.start, stretch.end, _blanked(source[stretch.start : stretch.end])) for stretch in unclear]
-    inside = [change for change in changes if change.around in ("text", "comment")]
-    bare = [change for change in changes if change.around is None]
-    names = [(change.start, change.end, _NAME) for change in bare]
-    harmless = _tree(source, [*blank, *names, *((change.start, change.end, "x") for change in inside)])
-    actual = _tree(source, [*blank, *names, *((change.start, change.end, change.text) for change in inside)])
-    whole = _tree(source, [*blank, *((change.start, change.end, change.text) for change in (*inside, *bare))])
-    if harmless is None or harmless != actual or whole is None:
-        raise BadInput("line 1: its values cannot be put in safely: with them it is no Python, or not the same code.")
+    seen = [change for change in changes if change.around != "unclear"]
+    harmless = _tree(source, [*blank, *_first_real(seen, 0)])
+    if harmless is None:
+        return None, "the code around it is no Python, so nobody can tell what it would do there"
+
+    def same(count: int) -> bool:
+        """Whether the first so many values leave the code as it is."""
+        inside = _tree(source, [*blank, *_first_real(seen, count, bare=False)])
+        return inside == harmless and _tree(source, [*blank, *_first_real(seen, count)]) is not None
+
+    if same(len(seen)):
+        return None
+    # None of them is fine, all of them are not: halve until one value makes the difference.
+    fine, wrong = 0, len(seen)
+    while wrong - fine > 1:
+        middle = (fine + wrong) // 2
+        fine, wrong = (middle, wrong) if same(middle) else (fine, middle)
+    return changes.index(seen[wrong - 1]), "with it the code would be no Python, or other code"
+
+
+def _first_real(changes: Sequence[Change], count: int, *, bare: bool = True) -> list[tuple[int, int, str]]:
+    """The first so many changes as they are, if need be without bare ones, and harmless words for the rest."""
+    return [
+        (each.start, each.end, each.text if index < count and (bare or each.around) else "x" if each.around else _NAME)
+        for index, each in enumerate(changes)
+    ]
 
 
 def _blanked(text: str) -> str:
