@@ -226,6 +226,64 @@ def test_an_edit_shows_source_lines_only_wherever_git_shows_it(repo: Repo) -> No
     assert "@@ # %%" in repo.git("show"), "a hunk names the cell it is in"
 
 
+def test_git_blame_names_the_commit_of_each_line_with_and_without_an_edit(repo: Repo) -> None:
+    clean_one = repo.git("blame", "-s", "a.ipynb").splitlines()
+    assert [line.partition(") ")[2] for line in clean_one] == as_text(notebook(*THREE).encode(), "a").splitlines()
+    assert not [line for line in clean_one if line.startswith("00000000")]
+    repo.write("a.ipynb", notebook(THREE[0], "x = 1\ny = 3\n", THREE[2], runs=2))
+    edited = repo.git("blame", "-s", "a.ipynb").splitlines()
+    assert [line.partition(") ")[2] for line in edited if line.startswith("00000000")] == ["y = 3"]
+    repo.write("b.ipynb", notebook("other\n"))
+    assert "other" in repo.git("blame", "--contents", "b.ipynb", "a.ipynb")
+
+
+def test_a_script_that_was_saved_as_a_notebook_is_not_added(repo: Repo) -> None:
+    repo.write("a.ipynb", "# %%\nx = 1\n")
+    done = repo.run("git", "add", "a.ipynb")
+    assert done.returncode != 0
+    assert "quire: a.ipynb is not JSON" in done.stderr
+
+
+def test_git_diff_tells_of_modes_and_names_as_git_does(repo: Repo) -> None:
+    (repo.top / "a.ipynb").chmod(0o755)
+    assert repo.git("diff") == repo.git("diff", "--no-ext-diff") != ""
+    repo.git("mv", "a.ipynb", "z.ipynb")
+    moved = "similarity index 100%\nrename from a.ipynb\nrename to z.ipynb\n"
+    assert repo.git("diff", "--cached") == f"diff --git a/a.ipynb b/z.ipynb\n{moved}"
+    repo.write("z.ipynb", notebook(THREE[0], "x = 1\ny = 3\n", THREE[2], runs=2))
+    repo.git("add", "--all")
+    shown = repo.git("diff", "--cached").splitlines()
+    assert shown[:3] == ["diff --git a/a.ipynb b/z.ipynb", "old mode 100644", "new mode 100755"]
+    assert shown[3].startswith("similarity index ")
+    assert shown[4:8] == ["rename from a.ipynb", "rename to z.ipynb", "--- a/a.ipynb", "+++ b/z.ipynb"]
+    assert changed_lines("\n".join(shown)) == ["-y = 2", "+y = 3"]
+
+
+def test_git_diff_tells_of_notebooks_that_came_and_went_as_git_does(repo: Repo) -> None:
+    repo.git("mv", "a.ipynb", "z.ipynb")
+    shown = repo.git("diff", "--cached", "--no-renames")
+    assert "diff --git a/a.ipynb b/a.ipynb\ndeleted file mode 100644\n--- a/a.ipynb\n+++ /dev/null\n@@" in shown
+    assert "diff --git a/z.ipynb b/z.ipynb\nnew file mode 100644\n--- /dev/null\n+++ b/z.ipynb\n@@" in shown
+
+
+def test_two_files_that_differ_in_their_outputs_alone_are_no_change(repo: Repo) -> None:
+    repo.write("b.ipynb", notebook(*THREE, runs=7))
+    assert repo.run("git", "diff", "--no-index", "a.ipynb", "b.ipynb").stdout == ""
+
+
+def test_git_diff_shows_a_link_as_git_does(repo: Repo) -> None:
+    link = repo.top / "link.ipynb"
+    link.symlink_to("a.ipynb")
+    repo.commit()
+    link.unlink()
+    link.symlink_to("elsewhere.ipynb")
+    shown = repo.git("diff")
+    plainly = repo.git("diff", "--no-ext-diff", "--no-textconv")
+    assert shown.splitlines() == [line for line in plainly.splitlines() if not line.startswith("index ")]
+    assert "elsewhere.ipynb" in repo.git("blame", "-s", "link.ipynb")
+    assert "-a.ipynb\n\\ No newline at end of file\n+elsewhere.ipynb\n" in shown
+
+
 def test_git_diff_shows_cells_that_came_went_and_moved_by_their_number(repo: Repo) -> None:
     text = notebook(
         "print(x)\n", "import math\n", "new\n", ids=["cell-2", "cell-0", "n"], metadata={"kernelspec": {"name": "k"}}
@@ -248,6 +306,7 @@ def test_git_diff_goes_on_after_a_notebook_that_cannot_be_read(repo: Repo) -> No
     repo.git("update-index", "--cacheinfo", f"100644,{blob},a.ipynb")
     shown = repo.git("diff", "--cached")
     assert "quire: a.ipynb is not JSON" in shown
+    assert "\ndiff --git a/a.ipynb b/a.ipynb\n--- a/a.ipynb\n+++ b/a.ipynb\n@@ -1," in shown
     assert "+{ broken" in shown
     assert changed_lines(repo.git("diff", "z.ipynb")) == ["-1", "+2"]
 
@@ -673,6 +732,25 @@ def test_a_merge_and_a_rebase_write_it_too(scripts: Repo) -> None:
     assert sources(json.loads(path.read_text())) == ["import os", "x = 1", "y = 1"]
     scripts.git("rebase", "--quiet", "main")
     assert sources(json.loads(path.read_text())) == ["import os", "x = 1", "y = 2"]
+
+
+def test_a_squashed_merge_writes_it_before_there_is_a_commit(scripts: Repo) -> None:
+    path = scripts.top / "notebooks" / "deep" / "a.ipynb"
+    scripts.git("checkout", "--quiet", "main")
+    assert sources(json.loads(path.read_text())) == ["x = 1", "y = 1"]
+    done = scripts.run("git", "merge", "--squash", "two")
+    assert "quire: wrote notebooks/deep/a.ipynb from notebooks/deep/a.py" in done.stderr
+    assert sources(json.loads(path.read_text())) == ["x = 1", "y = 2"]
+
+
+def test_a_squashed_merge_with_a_conflict_leaves_it(scripts: Repo) -> None:
+    path = scripts.top / "notebooks" / "deep" / "a.ipynb"
+    scripts.git("checkout", "--quiet", "main")
+    before = path.read_bytes()
+    scripts.write("notebooks/deep/a.py", ONE.replace("y = 1", "y = 7"))
+    scripts.commit("seven")
+    assert scripts.run("git", "merge", "--squash", "two").returncode == 1
+    assert path.read_bytes() == before
 
 
 def test_a_notebook_with_edits_of_its_own_is_left_and_so_is_one_that_leads_elsewhere(scripts: Repo) -> None:

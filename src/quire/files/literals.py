@@ -272,7 +272,7 @@ def shell_word(text: str) -> str:
     if re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", text):
         raise BadInput("text with control characters cannot stand in a shell: a terminal would act on them.")
     # A variable with such a text is run by the first `$((…))`, `let` or `[[ … -eq … ]]` that reads it, in any cell.
-    if re.search(r"\[.*(?:\$[({]|`)", text, re.DOTALL):
+    if re.search(r"\$[({]|`", text.partition("[")[2]):
         raise BadInput("text with a command in brackets cannot stand in a shell: its arithmetic would run it.")
     if text and re.fullmatch(r"[A-Za-z0-9_@%+:,./-]+", text):
         return text

@@ -1,9 +1,10 @@
 """A notebook without what running it left behind, so that git sees what people wrote.
 
-The rules are nbstripout's: what goes, what may stay, and which cells say so themselves. Three
+The rules are nbstripout's: what goes, what may stay, and which cells say so themselves. Four
 differences, on purpose: ids stay unless asked otherwise, because diff and merge tell cells by
-them; of several tags to drop each one counts, not only the last; and a key that cannot be
-removed is refused, not ignored.
+them; of several tags to drop each one counts, not only the last; a key that cannot be removed
+is refused, not ignored; and there is no `--mode` and no `--unix-newlines`, since the ending of
+a file says its format and its line ends stay as they are.
 """
 
 from __future__ import annotations

@@ -19,9 +19,11 @@ from .revisions import Version, merge_versions
 
 if TYPE_CHECKING:
     from ..core.merge import Merged
+    from .unified import Header
 
 _NOTHING = Path(os.devnull)
-_MOST_LINES = 20_000
+_FILE = "100"
+"""How the mode of a file begins; that of a link does not."""
 
 
 def diff_driver(arguments: list[str]) -> int:
@@ -29,8 +31,10 @@ def diff_driver(arguments: list[str]) -> int:
     match arguments:
         case [_, path]:
             sys.stdout.write(f"* Unmerged path {path}\n")
-        case [rules, path, old, _, _, new, _, _, *renamed]:
-            told = _compared(rules, (path, Path(old)), ((renamed or [path])[0], Path(new)))
+        case [rules, path, old, _, old_mode, new, _, new_mode, *renamed]:
+            name, more = (*renamed, "")[:2] if renamed else (path, "")
+            header = _header((path, old_mode), (name, new_mode), more)
+            told = _compared(rules, header, Path(old), Path(new))
             sys.stdout.buffer.write(told.encode("utf-8", "surrogateescape"))
         case _:
             raise BadInput(
@@ -41,19 +45,30 @@ def diff_driver(arguments: list[str]) -> int:
     return 0
 
 
-def _compared(rules: str, old: tuple[str, Path], new: tuple[str, Path]) -> str:
+def _header(old: tuple[str, str], new: tuple[str, str], more: str) -> Header:
+    from .unified import Header, Side
+
+    # Git writes a dot for the mode of a file that is not there.
+    before, after = (Side(name, None if mode == "." else mode) for name, mode in (old, new))
+    return Header(before, after, more)
+
+
+def _compared(rules: str, header: Header, old: Path, new: Path) -> str:
     from ..core.diff import diff
-    from .unified import Side, unified_text
+    from .unified import text_by_line, unified_text
 
     colour = _wants_colour()
+    if not all(side.mode is None or side.mode.startswith(_FILE) for side in (header.old, header.new)):
+        return text_by_line(_text(old), _text(new), header, colour=colour)
     try:
         # What is in the work tree has its outputs; what git recorded has none.
-        before, after = (strip(_read(file, path), git_rules(rules), path) for path, file in (old, new))
+        named = (old, header.old.name), (new, header.new.name)
+        before, after = (strip(_read(file, name), git_rules(rules), name) for file, name in named)
         changes = diff(before, after)
     except BadInput as error:
-        return f"quire: {plain(str(error))}\n{_by_line(old[1], new[1])}"
-    sides = [Side(None if file == _NOTHING else path, sheet) for (path, file), sheet in ((old, before), (new, after))]
-    return unified_text(changes, *sides, colour=colour)
+        # Git itself would want to clean them first.
+        return f"quire: {plain(str(error))}\n{text_by_line(_text(old), _text(new), header, colour=colour)}"
+    return unified_text(changes, before, after, header, colour=colour)
 
 
 def _read(file: Path, path: str) -> Sheet:
@@ -61,15 +76,9 @@ def _read(file: Path, path: str) -> Sheet:
     return read(decode(data, path), path) if data.strip() else Sheet()
 
 
-def _by_line(old: Path, new: Path) -> str:
-    """The files as any text, where one of them is no notebook. Git itself would want to clean them first."""
-    from difflib import unified_diff
-
-    texts = [("" if file == _NOTHING else read_bytes(file).decode("utf-8", "backslashreplace")) for file in (old, new)]
-    before, after = (text.splitlines() for text in texts)
-    if max(len(before), len(after)) > _MOST_LINES:
-        return "The files differ, and are too long to be compared by line.\n"
-    return "".join(f"{plain(line)}\n" for line in unified_diff(before, after, "a", "b", lineterm=""))
+def _text(file: Path) -> str:
+    """A file as any text."""
+    return "" if file == _NOTHING else read_bytes(file).decode("utf-8", "backslashreplace")
 
 
 def _wants_colour() -> bool:

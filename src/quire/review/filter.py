@@ -10,8 +10,10 @@ Nothing is done on the way out: `smudge` gives back what it gets.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import IO
 
 import msgspec
@@ -23,6 +25,7 @@ from ..disk import MOST_BYTES, decode
 from ..files.formats import ENDINGS, ending_of, read, write
 from ..files.plain import plain
 from ..files.strip import Rules, strip
+from .textconv import MARKER
 
 _MOST = 65516
 """The most bytes that fit into one packet."""
@@ -41,7 +44,7 @@ def git_rules(text: str = "{}") -> Rules:
 
 def clean(data: bytes, path: str, rules: Rules) -> bytes:
     """Return the bytes that git records for the file at `path`, which is told from the top of the work tree."""
-    if ENDINGS.get(ending_of(path)) != "ipynb" or not data.strip():
+    if ENDINGS.get(ending_of(path)) != "ipynb" or not data.strip() or _is_shown(data, path):
         return data
     if len(data) > MOST_BYTES:
         raise BadInput(f"{path} is larger than {MOST_BYTES // 1_000_000} MB. Clear its outputs where it was made.")
@@ -54,6 +57,22 @@ def clean(data: bytes, path: str, rules: Rules) -> bytes:
     if recorded is not None and (recorded == data or _says(recorded, stripped, path)):
         return recorded
     return write(stripped, path, like=text).encode("utf-8", "surrogatepass")
+
+
+def _is_shown(data: bytes, path: str) -> bool:
+    """Whether git will show this and record nothing.
+
+    `git blame` has cleaned what the textconv made of a file; and where a link leads, which no other command does.
+    """
+    # Git calls filters in the top folder.
+    file = Path(path)
+    try:
+        if file.is_symlink():
+            return os.fsencode(file.readlink()) == data
+        # A script that somebody saved as a notebook begins the same, but is what lies there: it is refused.
+        return data.startswith(MARKER.encode()) and file.read_bytes() != data
+    except (OSError, ValueError):
+        return False
 
 
 def _in_index(path: str) -> bytes | None:

@@ -20,6 +20,7 @@ from ..files.plain import plain
 from .repository import attempt, git, the_repository
 
 FOLDER = "notebooks"
+_SCRIPTS = f":(top,glob){FOLDER}/**/*.py"
 _MOST_VERSIONS = 100
 _MARKER = re.compile(r"^# ?%%", re.MULTILINE)
 
@@ -30,6 +31,8 @@ def hook(arguments: list[str]) -> int:
         match arguments:
             case ["post-checkout", old, new, "1"] if old != new:
                 regenerate(old, new)
+            case ["post-merge", "1"]:
+                regenerate_squashed()
             case ["post-merge", *_] | ["post-rewrite", "rebase", *_]:
                 regenerate("ORIG_HEAD", "HEAD")
             case _:
@@ -43,7 +46,19 @@ def regenerate(old: str, new: str) -> None:
     """Write the .ipynb of each script under notebooks/ that is another at the commit `new` than at `old`."""
     top = the_repository().top
     known = [] if _is_none(old) else [old]
-    for name in _changed(top, known, new):
+    _regenerate_all(top, _changed(top, known, new), known)
+
+
+def regenerate_squashed() -> None:
+    """Write the .ipynb of each script that `git merge --squash` changed: in the index, and in no commit yet."""
+    top = the_repository().top
+    # Added or modified: what is left to decide is neither, and no notebook until somebody has.
+    names = _listed("diff-index", "--cached", "--diff-filter=AM", "HEAD", "--", _SCRIPTS, at=top)
+    _regenerate_all(top, names, ["HEAD"])
+
+
+def _regenerate_all(top: Path, names: list[str], known: list[str]) -> None:
+    for name in names:
         try:
             _regenerate(top, name, known)
         except QuireError as error:
@@ -57,11 +72,10 @@ def _is_none(commit: str) -> bool:
 
 def _changed(top: Path, known: list[str], new: str) -> list[str]:
     """The scripts that either side touched since both were one, told from the top of the work tree."""
-    scripts = f":(top,glob){FOLDER}/**/*.py"
     if not known:
         return [name for name in _listed("ls-tree", "-r", new, "--", FOLDER, at=top) if name.endswith(".py")]
     # Not only where both ends differ: a rebase has been elsewhere in between.
-    return list(dict.fromkeys(_listed("log", "--format=", "-m", f"{known[0]}...{new}", "--", scripts, at=top)))
+    return list(dict.fromkeys(_listed("log", "--format=", "-m", f"{known[0]}...{new}", "--", _SCRIPTS, at=top)))
 
 
 def _listed(verb: str, *arguments: str, at: Path) -> list[str]:

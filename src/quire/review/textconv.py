@@ -10,6 +10,9 @@ import json
 import sys
 from typing import Any, cast
 
+MARKER = "# %%"
+"""How each cell begins, and so the whole text: no JSON does."""
+
 
 def textconv(path: str) -> int:
     """Print the file as text. What is no notebook is printed as it is: `git log` must go on."""
@@ -42,7 +45,7 @@ def _cell(cell: dict[str, Any]) -> str:
 
 def shown(kind: str, name: str | None, tags: list[str] | None, source: str) -> str:
     """One cell, the way a percent script would have it, but for comment signs."""
-    marker = ["# %%"]
+    marker = [MARKER]
     if kind != "code":
         marker.append(f"[{kind}]")
     if name:

@@ -5,7 +5,9 @@ So pagers that colour or search what git prints do it here as well. `quire diff`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from io import StringIO
+from itertools import islice
 from typing import NamedTuple
 
 from ..core import diff as d
@@ -16,34 +18,79 @@ from ..files.plain import one_line, plain
 
 _CONTEXT = 3
 _LONGEST_VALUE = 200
+_MOST_LINES = 20_000
 _RESET = "\x1b[m"
-_INK = {"head": "\x1b[1m", "hunk": "\x1b[36m", "-": "\x1b[31m", "+": "\x1b[32m", " ": ""}
+_INK = {"head": "\x1b[1m", "hunk": "\x1b[36m", "@": "\x1b[36m", "-": "\x1b[31m", "+": "\x1b[32m", " ": ""}
 
 
 class Side(NamedTuple):
-    """A notebook and where it is; `name` is None where there is none."""
+    """Where a file is and its mode, as git writes it; the mode is None where there is no file."""
 
-    name: str | None
-    sheet: Sheet
+    name: str
+    mode: str | None
 
 
-def unified_text(changes: Diff, old: Side, new: Side, *, colour: bool) -> str:
-    """Return the changes as text; nothing when there are none."""
-    if not changes and (old.name is None) == (new.name is None):
+class Header(NamedTuple):
+    """What git tells of a file before it shows what is in it."""
+
+    old: Side
+    new: Side
+    more: str = ""
+    """Lines of git's own about a rename or a copy."""
+
+    def lines(self) -> Iterator[str]:
+        """The names, and below them what changed of the file itself."""
+        yield f"diff --git a/{self.old.name} b/{self.new.name}"
+        if self.old.mode is None:
+            yield f"new file mode {self.new.mode}"
+        elif self.new.mode is None:
+            yield f"deleted file mode {self.old.mode}"
+        elif self.old.mode != self.new.mode:
+            yield f"old mode {self.old.mode}"
+            yield f"new mode {self.new.mode}"
+        # The index line is there for outputs alone as well, and those are no change.
+        yield from (line for line in self.more.splitlines() if line and not line.startswith("index "))
+
+    def names(self) -> Iterator[str]:
+        """The two lines above the first hunk."""
+        yield "--- /dev/null" if self.old.mode is None else f"--- a/{self.old.name}"
+        yield "+++ /dev/null" if self.new.mode is None else f"+++ b/{self.new.name}"
+
+
+def unified_text(changes: Diff, old: Sheet, new: Sheet, header: Header, *, colour: bool) -> str:
+    """Return the changes of a notebook as text; nothing when there are none, of the file neither."""
+    return _below(header, _lines(changes, old, new, colour=colour), colour=colour)
+
+
+def text_by_line(old: str, new: str, header: Header, *, colour: bool) -> str:
+    """Return the changes of any other text, line by line."""
+    from difflib import unified_diff
+
+    # Only where git sees line ends, and with them: a missing last one is a difference.
+    before, after = StringIO(old).readlines(), StringIO(new).readlines()
+    if max(len(before), len(after)) > _MOST_LINES:
+        return _below(header, ["The files differ, and are too long to be compared by line."], colour=colour)
+    hunks = islice(unified_diff(before, after), 2, None)
+    return _below(header, (shown for line in hunks for shown in _as_git_has_it(line, colour)), colour=colour)
+
+
+def _as_git_has_it(line: str, colour: bool) -> Iterator[str]:
+    yield _inked(plain(line).removesuffix("\n"), line[0], colour)
+    if not line.endswith("\n"):
+        yield "\\ No newline at end of file"
+
+
+def _below(header: Header, lines: Iterable[str], *, colour: bool) -> str:
+    hunks = list(lines)
+    heads = [*header.lines(), *(header.names() if hunks else ())]
+    if len(heads) == 1:
         return ""
-    return "".join(f"{line}\n" for line in _lines(changes, old, new, colour=colour))
+    return "".join(f"{line}\n" for line in (*(_inked(_shown(head), "head", colour) for head in heads), *hunks))
 
 
-def _lines(changes: Diff, old: Side, new: Side, *, colour: bool) -> Iterator[str]:
-    a, b = f"a/{old.name or new.name}", f"b/{new.name or old.name}"
-    for head in (
-        f"diff --git {a} {b}",
-        f"--- {a if old.name else '/dev/null'}",
-        f"+++ {b if new.name else '/dev/null'}",
-    ):
-        yield _inked(plain(head).replace("\n", "\\n"), "head", colour)
+def _lines(changes: Diff, old: Sheet, new: Sheet, *, colour: bool) -> Iterator[str]:
     yield from _hunk("notebook", [line for change in changes.operations for line in _of_notebook(change)], colour)
-    for row in rows(changes, old.sheet, new.sheet):
+    for row in rows(changes, old, new):
         if row.operations:
             yield from _hunk(_title(row), list(_of_cell(row)) or [Line(" ", "")], colour)
 
