@@ -351,3 +351,15 @@ def test_a_base_that_is_a_conflict_itself_is_merged_over() -> None:
     assert merged.conflicts == ()
     assert sources(merged)[2] == "one()"
     assert merged.sheet.cells[2].metadata == {}
+
+
+def test_what_a_cell_cannot_have_any_more_goes_and_is_told() -> None:
+    """One side makes code of a text, the other attaches a picture to it."""
+    base = Sheet(cells=(SheetCell(id=CellId("a"), kind="markdown", source="x"),))
+    ours = Sheet(cells=(SheetCell(id=CellId("a"), source="x"),))
+    picture: dict[str, Any] = {"p.png": {"image/png": "aGk="}}
+    theirs = Sheet(cells=(SheetCell(id=CellId("a"), kind="markdown", source="x", attachments=picture),))
+    merged = merge(base, ours, theirs)
+    assert (merged.sheet.cells[0].kind, merged.sheet.cells[0].attachments) == ("code", {})
+    (told,) = merged.conflicts
+    assert (told.field, told.theirs, told.settled) == ("attachments", picture, True)

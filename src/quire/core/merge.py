@@ -174,7 +174,19 @@ class _Merge:
             attachments=self._keys(id, "attachments", start.attachments, ours.attachments, theirs.attachments),
             extra=self._keys(id, "extra", start.extra, ours.extra, theirs.extra),
         )
+        cell = self._of_its_kind(cell, ours, theirs)
         return self._noted(cell, text, (ours, theirs)) if text.marker else cell
+
+    def _of_its_kind(self, cell: SheetCell, ours: SheetCell, theirs: SheetCell) -> SheetCell:
+        """Text shows nothing, and code has no attachments: where one side made the one of the other, that goes, and is told."""
+        if ours.kind == theirs.kind:
+            return cell
+        if cell.kind not in ("code", "sql"):
+            return msgspec.structs.replace(cell, outputs=[], count=None)
+        if cell.attachments:
+            self._tell(cell.id, "attachments", [Clash((), {}, ours.attachments, theirs.attachments)])
+            return msgspec.structs.replace(cell, attachments={})
+        return cell
 
     def _removed_and_edited(self, three: Three, id: CellId) -> SheetCell:
         base, ours, theirs = (cell.source if cell is not None else None for cell in three)
