@@ -188,7 +188,7 @@ def test_two_cells_with_one_id_are_refused() -> None:
         patch(broken, ())
 
 
-# ---- Ids and outputs carried on
+# ---- Ids carried on
 
 
 def test_ids_are_carried_to_cells_that_were_moved_or_edited() -> None:
@@ -196,25 +196,6 @@ def test_ids_are_carried_to_cells_that_were_moved_or_edited() -> None:
     old = sheet_of(code(LOAD, "load"), code("x = 1", "set"), code(PLOT, "plot"))
     new = sheet_of(code(PLOT), code(LOAD), code("x = 2"), code("brand_new()"))
     assert [cell.id for cell in carry(old, new).cells][:3] == ["plot", "load", "set"]
-
-
-def test_outputs_are_carried_only_to_cells_whose_source_did_not_change() -> None:
-    old = sheet_of(code(LOAD, "load", outputs=[STREAM], count=3), code("x = 1", "set", outputs=[STREAM], count=4))
-    new = sheet_of(code(LOAD), code("x = 2"))
-    assert [(cell.outputs, cell.count) for cell in carry(old, new, outputs=True).cells] == [([STREAM], 3), ([], None)]
-    assert [cell.outputs for cell in carry(old, new).cells] == [[], []]
-
-
-def test_attachments_are_carried_while_they_are_mentioned() -> None:
-    picture = {"image/png": "aGk="}
-    note = SheetCell(
-        id=CellId("note"),
-        kind="markdown",
-        source="![a](attachment:a.png) and some more words",
-        attachments={"a.png": picture, "b.png": picture},
-    )
-    new = sheet_of(SheetCell(id=CellId(""), kind="markdown", source="![a](attachment:a.png) and more words"))
-    assert carry(sheet_of(note), new, outputs=True).cells[0].attachments == {"a.png": picture}
 
 
 def test_no_carried_id_is_there_twice() -> None:

@@ -8,11 +8,10 @@ more than the content does: `carry` goes by content alone.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,8 +19,6 @@ from .ids import CellId
 from .lines import increasing, matches
 from .sheet import Sheet, SheetCell, derived_ids, with_ids
 from .similar import Told, anywhere, in_order
-
-_ATTACHMENT = re.compile(r"attachment:([^\s)\"'>]+)")
 
 
 class Alignment(NamedTuple):
@@ -47,38 +44,17 @@ def align(old: Sheet, new: Sheet, *, by_id: bool = True) -> Alignment:
     return matching.result()
 
 
-def carry(old: Sheet, new: Sheet, *, outputs: bool = False) -> Sheet:
-    """Return `new` with the ids that its cells had in `old` (rule 13).
-
-    With `outputs`, also what text cannot hold: outputs and counts of cells whose source
-    did not change, and attachments that are still mentioned.
-    """
+def carry(old: Sheet, new: Sheet) -> Sheet:
+    """Return `new` with the ids that its cells had in `old` (rule 13)."""
     cells = list(new.cells)
     carried: set[CellId] = set()
     for i, j in align(old, new, by_id=False).pairs:
         carried.add(old.cells[i].id)
-        cells[j] = _carried(old.cells[i], cells[j], outputs=outputs)
+        cells[j] = msgspec.structs.replace(cells[j], id=old.cells[i].id)
     for j, cell in enumerate(new.cells):
         if cells[j] is cell and cell.id in carried:
             cells[j] = msgspec.structs.replace(cell, id=CellId(""))
     return msgspec.structs.replace(new, cells=with_ids(cells))
-
-
-def _carried(old: SheetCell, new: SheetCell, *, outputs: bool) -> SheetCell:
-    changed: dict[str, Any] = {"id": old.id}
-    if outputs:
-        changed["attachments"] = new.attachments or _mentioned(old.attachments, new.source)
-        changed["extra"] = new.extra or old.extra
-        if (old.kind, old.source) == (new.kind, new.source) and not new.outputs and new.count is None:
-            changed |= {"outputs": old.outputs, "count": old.count}
-    return msgspec.structs.replace(new, **changed)
-
-
-def _mentioned(attachments: dict[str, Any], source: str) -> dict[str, Any]:
-    if not attachments:
-        return attachments
-    names = set(_ATTACHMENT.findall(source))
-    return {name: value for name, value in attachments.items() if name in names}
 
 
 class _Matching:

@@ -21,7 +21,7 @@ from .ids import CellId, ExecutionId
 from .notebook import INLINE_TEXT, Cell, Notebook
 from .same import same
 from .shape import blob_refs
-from .sheet import Sheet, SheetCell
+from .sheet import Sheet, SheetCell, is_json
 from .text import source_hash
 from .values import Json, tag, untag
 
@@ -41,12 +41,6 @@ def is_text(media: str) -> bool:
     """Whether nbformat keeps a media type as text; the others are Base64."""
     main = media.partition(";")[0].strip().lower()
     return main.startswith("text/") or main.endswith(("+xml", "/xml", "/javascript")) or main == "application/x-tex"
-
-
-def is_json(media: str) -> bool:
-    """Whether nbformat keeps a media type as JSON."""
-    main = media.partition(";")[0].strip().lower()
-    return main == "application/json" or main.endswith("+json")
 
 
 # ---- From a notebook to a sheet

@@ -23,6 +23,11 @@ OURS = "quire"
 """The key of our own in nbformat's metadata: a cell's kind, a notebook's parameters and environment."""
 
 
+def is_json(media: str) -> bool:
+    """Whether nbformat keeps a media type as JSON: its lists are lists, and no lines of a text."""
+    return media == "application/json" or (media.startswith("application/") and media.endswith("+json"))
+
+
 class SheetCell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A cell as a file has it."""
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
 
-from ..core.sheet import OURS, SheetCell
+from ..core.same import same
+from ..core.sheet import OURS, SheetCell, is_json
 from ..core.values import Json
-from .ipynb_fields import TYPES, Fields, is_json_type, lines_of, unmarked
-from .ipynb_splice import common, same
+from .ipynb_fields import TYPES, Fields, lines_of, unmarked
+from .ipynb_splice import common
 
 # What nbformat writes as a list of lines, so that a line-based diff can be read.
 _SPLIT_TYPES = ("application/javascript", "image/svg+xml")
@@ -140,7 +141,7 @@ def _put_attachment(lists: bool, name: str, stands: Json, before: Json, value: J
 
 
 def _put_media(lists: bool, media: str, stands: Json, before: Json, value: Json) -> Json:
-    if not isinstance(value, str) or is_json_type(media):
+    if not isinstance(value, str) or is_json(media):
         return value
     return _text(stands, value, lists and _is_split(media))
 

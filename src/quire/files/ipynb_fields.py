@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 
 from ..core.events import CellKind
 from ..core.ids import CellId
-from ..core.sheet import OURS, SheetCell
+from ..core.sheet import OURS, SheetCell, is_json
 from ..core.values import Json
 from .ipynb_valid import restored, schema_of
 
@@ -46,11 +46,6 @@ def text_of(value: Json) -> str | None:
 def lines_of(text: str) -> list[str]:
     """Return a text as the list of lines that nbformat writes; joined, they are the text again."""
     return text.splitlines(keepends=True)
-
-
-def is_json_type(media: str) -> bool:
-    """Whether a media type holds JSON, whose lists are lists and no lines of a text."""
-    return media == "application/json" or (media.startswith("application/") and media.endswith("+json"))
 
 
 def cell_from(fields: Json, minor: int) -> SheetCell:
@@ -225,7 +220,7 @@ def _complete_error(fields: Fields) -> None:
 
 def _join_bundle(bundle: Fields) -> None:
     for media, value in bundle.items():
-        if type(value) is list and not is_json_type(media):
+        if type(value) is list and not is_json(media):
             text = text_of(value)
             bundle[media] = value if text is None else text
 

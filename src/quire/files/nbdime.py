@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 from ..core.align import Alignment
 from ..core.lines import Change, changes
 from ..core.same import as_text, same
-from ..core.sheet import Sheet
+from ..core.sheet import Sheet, is_json
 from ..core.values import Json
 from .formats import format_of, write
 
@@ -54,8 +54,11 @@ def _joined(notebook: dict[str, Json]) -> dict[str, Json]:
 
 def _join_bundle(bundle: dict[str, Json]) -> None:
     for media, value in bundle.items():
-        is_json = media == "application/json" or (media.startswith("application/") and media.endswith("+json"))
-        if not is_json and isinstance(value, list) and all(isinstance(line, str) for line in cast("list[Any]", value)):
+        if (
+            not is_json(media)
+            and isinstance(value, list)
+            and all(isinstance(line, str) for line in cast("list[Any]", value))
+        ):
             bundle[media] = "".join(cast("list[str]", value))
 
 
