@@ -22,6 +22,7 @@ from quire.core.sheet import Sheet, SheetCell
 from quire.core.values import Json
 from quire.disk import read_text, write_text
 from quire.files import formats
+from quire.review.revisions import merge_versions, three_files
 
 from .figures import Figure, Measured, alternately
 
@@ -130,8 +131,9 @@ async def _from_files(folder: Path, sides: list[Sheet]) -> list[Figure]:
         return formats.read(read_text(path), str(path))
 
     def merged() -> None:
-        found = merge(*map(read, paths)).sheet
-        write_text(out, formats.write(found, str(out), like=read_text(paths[1])))
+        base, ours, theirs = three_files(paths[0], paths[1], paths[2])
+        found = merge_versions(base, ours, theirs).sheet
+        write_text(out, formats.write(found, str(out), like=ours.text, was=ours.sheet))
 
     def read_by_nbdime(path: Path) -> Any:
         return NBDIME.utils.read_notebook(str(path), on_null="empty")

@@ -44,7 +44,7 @@ _BOM = "\ufeff"
 
 class _Module(Protocol):
     def read(self, text: str, path: str) -> Sheet: ...
-    def write(self, sheet: Sheet, path: str, like: str | None) -> str: ...
+    def write(self, sheet: Sheet, path: str, like: str | None, was: Sheet | None) -> str: ...
 
 
 def format_of(path: str) -> Format:
@@ -80,15 +80,16 @@ def read(text: str, path: str) -> Sheet:
     return _module(path, text).read(text.removeprefix(_BOM), path)
 
 
-def write(sheet: Sheet, path: str, like: str | None = None) -> str:
+def write(sheet: Sheet, path: str, like: str | None = None, was: Sheet | None = None) -> str:
     """Return the notebook as the text of a file at `path`.
 
-    `like` is that file as it was: what did not change keeps its bytes.
+    `like` is that file as it was: what did not change keeps its bytes. `was` is the notebook
+    that was read from it, where that is at hand: it need not be read again.
     """
     if like is None or like == "":
-        return _module(path, None).write(sheet, path, None)
+        return _module(path, None).write(sheet, path, None, None)
     bom = _BOM * like.startswith(_BOM)
-    return bom + _module(path, like).write(sheet, path, like.removeprefix(_BOM))
+    return bom + _module(path, like).write(sheet, path, like.removeprefix(_BOM), was)
 
 
 def _module(path: str, text: str | None) -> _Module:

@@ -32,8 +32,8 @@ def read(text: str, path: str) -> NoReturn:
     raise BadInput(f"{path} is a page for reading and cannot be read back. Name the notebook that it was made from.")
 
 
-def write(sheet: Sheet, path: str, like: str | None = None) -> str:
-    """Return the notebook as a page. `like` does not matter: a page is written anew."""
+def write(sheet: Sheet, path: str, like: str | None = None, was: Sheet | None = None) -> str:
+    """Return the notebook as a page. What was there does not matter: a page is written anew."""
     level, heading = _first_heading(sheet) or (1, "")
     title = _said_title(sheet) or heading or _stem(path)
     # The first heading is the page's, or stands below it.

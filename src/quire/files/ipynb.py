@@ -133,11 +133,11 @@ def _not_json(text: str, error: json.JSONDecodeError) -> str:
     return f"is not JSON: {error.msg} at {place}. Is it a notebook?"
 
 
-def write(sheet: Sheet, path: str, like: str | None) -> str:
-    """Return the notebook as the text of an .ipynb file; `like` is that file as it was."""
+def write(sheet: Sheet, path: str, like: str | None, was: Sheet | None = None) -> str:
+    """Return the notebook as the text of an .ipynb file; `like` is that file as it was, and `was` what it said."""
     sheet = msgspec.structs.replace(sheet, cells=with_ids(sheet.cells))
     try:
-        return _written(sheet, Style()) + "\n" if like is None else _spliced(sheet, path, like)
+        return _written(sheet, Style()) + "\n" if like is None else _spliced(sheet, path, like, was)
     except RecursionError:
         raise BadInput(f"{path} cannot be written: its metadata or outputs are nested too deeply.") from None
 
@@ -160,20 +160,21 @@ def _lasting(fields: Fields) -> Fields:
     return fields | {"metadata": {key: value for key, value in fields["metadata"].items() if key != "trusted"}}
 
 
-def _spliced(sheet: Sheet, path: str, like: str) -> str:
-    fields, (major, minor) = _parsed(like, path)
-    old = _sheet(fields, (major, minor), path)
+def _spliced(sheet: Sheet, path: str, like: str, was: Sheet | None) -> str:
+    old = was or read(like, path)
     if _unchanged(sheet, old):
         return like
-    if major == 3:
-        return _renewed(sheet, old, like)
     parts = parts_of(like)
     style = style_of(like, parts)
-    parts, indent = opened(parts, "", style)
-    lists = _writes_lists(fields["cells"])
-    bodies = changed_members(parts, _around(old, old, fields), _around(sheet, old, fields), style, indent)
+    # The last of several members with one key is the one that counts.
     last = {part.key: part.body for part in parts.parts}
-    bodies["cells"] = _spliced_cells(last["cells"], old, sheet, _Manner(style, indent, minor, lists))
+    fields: Fields = {key: loads(body) for key, body in last.items() if key != "cells"}
+    major, minor = _version(fields, path)
+    if major == 3:
+        return _renewed(sheet, old, like)
+    parts, indent = opened(parts, "", style)
+    bodies = changed_members(parts, _around(old, old, fields), _around(sheet, old, fields), style, indent)
+    bodies["cells"] = _spliced_cells(last["cells"], old, sheet, _Manner(style, indent, minor))
     return with_members(parts, bodies, style)
 
 
@@ -191,9 +192,10 @@ def _around(sheet: Sheet, old: Sheet, fields: Fields) -> Fields:
     return sheet.extra | {"metadata": valid(sheet.metadata, NOTEBOOK)}
 
 
-def _writes_lists(cells: Iterable[Fields]) -> bool:
+def _writes_lists(cells: Iterable[Part]) -> bool:
     """Whether a file writes texts as lists of lines: most do."""
-    return next((isinstance(cell["source"], list) for cell in cells if cell.get("source")), True)
+    sources = (cast("Fields", loads(cell.body)).get("source") for cell in cells)
+    return next((isinstance(source, list) for source in sources if source), True)
 
 
 class _Manner(NamedTuple):
@@ -202,12 +204,13 @@ class _Manner(NamedTuple):
     style: Style
     indent: str | None
     minor: int
-    lists: bool
+    lists: bool = True
+    """Whether texts are lists of lines."""
 
 
 def _spliced_cells(text: str, old: Sheet, new: Sheet, manner: _Manner) -> str:
     parts, indent = opened(parts_of(text), manner.indent, manner.style)
-    manner = manner._replace(indent=indent)
+    manner = manner._replace(indent=indent, lists=_writes_lists(parts.parts))
     known = {cell.id: (cell, part) for cell, part in zip(old.cells, parts.parts, strict=True)}
     chosen: list[tuple[Part | None, str]] = []
     for cell in new.cells:
@@ -215,11 +218,11 @@ def _spliced_cells(text: str, old: Sheet, new: Sheet, manner: _Manner) -> str:
             before, part = known[cell.id]
             chosen.append((part, _spliced_cell(part.body, before, cell, manner)))
         else:
-            chosen.append((None, _new_cell(cell, manner)))
+            chosen.append((None, _plain_cell(cell, manner)))
     return joined(parts, chosen, manner.style)
 
 
-def _new_cell(cell: SheetCell, manner: _Manner) -> str:
+def _plain_cell(cell: SheetCell, manner: _Manner) -> str:
     # Before nbformat 4.5 a cell had no id, and was not valid with one.
     fields = _valid_fields(cell, with_id=manner.minor >= 5)
     return dumps(split(fields) if manner.lists else fields, manner.style, manner.indent)
@@ -235,6 +238,9 @@ def _spliced_cell(text: str, old: SheetCell, new: SheetCell, manner: _Manner) ->
     changed = {key for key in before.keys() | after.keys() if not same(before.get(key, ...), after.get(key, ...))}
     if not changed:
         return text
+    if text == _plain_cell(old, manner):
+        # Just as we would write it, as nearly all are: written anew, which is much faster and the same.
+        return _plain_cell(new, manner)
     changed.add("metadata")
     if manner.minor >= 5:
         # Also where it was missing or another's: read again, the cell is the same.
@@ -262,6 +268,8 @@ def _only(fields: Fields, keys: Collection[str]) -> Fields:
 
 def _unchanged(new: Sheet | SheetCell, old: Sheet | SheetCell) -> bool:
     """A quick look; when it says no, there may still be nothing to write."""
+    if new is old:
+        return True
     try:
         # Encoded too: 1, 1.0 and true are equal to Python, and are not the same.
         return new == old and msgspec.json.encode(new) == msgspec.json.encode(old)

@@ -8,7 +8,6 @@ empty (`outputs`, `execution_count`, `metadata`), a file without it is read all 
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from typing import Any, TypeAlias, cast
 
 from ..core.events import CellKind
@@ -23,8 +22,8 @@ Fields: TypeAlias = dict[str, Json]
 
 TYPES: dict[CellKind, str] = {"code": "code", "sql": "code", "markdown": "markdown", "raw": "raw", "prompt": "raw"}
 """Each kind, as the cell type that nbformat knows."""
-_KNOWN = frozenset(("cell_type", "id", "metadata", "source"))
-_OF_CODE = frozenset(("execution_count", "outputs"))
+_KNOWN = frozenset(("cell_type", "id", "metadata", "source", "attachments"))
+_KNOWN_OF_CODE = _KNOWN - {"attachments"} | {"execution_count", "outputs"}
 _CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SQL = re.compile(r"\A%%sql[ \t]*(?:\r?\n|\Z)")
 
@@ -38,8 +37,10 @@ def text_of(value: Json) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        with suppress(TypeError):
+        try:
             return "".join(cast("list[Any]", value))
+        except TypeError:
+            return None
     return None
 
 
@@ -159,7 +160,7 @@ def _attachments_from(fields: Fields) -> Fields:
 
 
 def _extra_from(fields: Fields, cell_type: str) -> Fields:
-    known = _KNOWN | (_OF_CODE if cell_type == "code" else {"attachments"})
+    known = _KNOWN_OF_CODE if cell_type == "code" else _KNOWN
     # All there is, most of the time: no dict is built.
     return {} if fields.keys() <= known else {key: fields[key] for key in fields if key not in known}
 

@@ -53,9 +53,9 @@ def read(text: str, path: str) -> Sheet:
     return Sheet(cells=with_ids(list(_cells(cells, path))), metadata=own)
 
 
-def write(sheet: Sheet, path: str, like: str | None) -> str:
+def write(sheet: Sheet, path: str, like: str | None, was: Sheet | None = None) -> str:
     """Return the notebook as a file of one of Jupytext's formats; `like` is that file as it was."""
-    if like is not None and _said(sheet) == _said(read(like, path)):
+    if like is not None and _said(sheet) == _said(was or read(like, path)):
         return like
     with _asking(path, "write"):
         text = _Writer(sheet, path, like).write()

@@ -33,7 +33,7 @@ def read(text: str, path: str) -> Sheet:
     return take_apart(text, path).sheet
 
 
-def write(sheet: Sheet, path: str, like: str | None) -> str:
+def write(sheet: Sheet, path: str, like: str | None, was: Sheet | None = None) -> str:
     """Return the notebook as a logbook's text; cells that are as they were in `like` keep their bytes."""
     wanted = carried_sheet(sheet)
     if like is None:

@@ -51,12 +51,12 @@ def read(text: str, path: str) -> Sheet:
     return Sheet(cells=with_ids([*_header_cell(header), *(block.cell for block in blocks)]), metadata=header.metadata)
 
 
-def write(sheet: Sheet, path: str, like: str | None) -> str:
+def write(sheet: Sheet, path: str, like: str | None, was: Sheet | None = None) -> str:
     """Return the notebook as the text of a Python script; `like` is that file as it was."""
     if _is_jupytexts(sheet.metadata):
         from . import jupytext
 
-        return jupytext.write(sheet, path, like)
+        return jupytext.write(sheet, path, like, was)
     try:
         return _text(sheet, path) if like is None else _Changing(like, path).write(sheet)
     except RecursionError:

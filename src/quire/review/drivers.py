@@ -99,7 +99,7 @@ def merge_driver(arguments: list[str]) -> int:
         _say(str(error))
         _say(f"{path} is merged by line, as any text.")
         return _merge_by_line(files, marker)
-    write_text(files[1], write(merged.sheet, path, like=versions[1].text))
+    write_text(files[1], write(merged.sheet, path, like=versions[1].text, was=versions[1].sheet))
     return _told(merged, int(marker), path)
 
 

@@ -56,7 +56,7 @@ def clean(data: bytes, path: str, rules: Rules) -> bytes:
     recorded = _in_index(path)
     if recorded is not None and (recorded == data or _says(recorded, stripped, path)):
         return recorded
-    return write(stripped, path, like=text).encode("utf-8", "surrogatepass")
+    return write(stripped, path, like=text, was=sheet).encode("utf-8", "surrogatepass")
 
 
 def _is_shown(data: bytes, path: str) -> bool:

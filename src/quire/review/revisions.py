@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,17 +22,18 @@ if TYPE_CHECKING:
     from ..core.merge import Merged
 
 NOTHING = Path(os.devnull)
-_MINOR = re.compile(r'(?<!\\)"nbformat_minor"\s*:\s*(\d{1,9})\b')
+_MINOR = re.compile(r"\s*:\s*(\d{1,9})\b")
 
 
-class Version(msgspec.Struct, frozen=True, kw_only=True):
+class Version(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A file as it is, or as it was at a revision. Without a text it is not there: an empty notebook."""
 
     label: str
     path: str
     text: str | None
 
-    def read(self) -> Sheet:
+    @cached_property
+    def sheet(self) -> Sheet:
         """The notebook that it holds."""
         return formats.read(self.text, self.path) if self.text is not None else Sheet()
 
@@ -42,13 +44,23 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
             return True
         if formats.format_of(self.path) != "ipynb":
             return False
-        said = _MINOR.findall(self.text)
-        return not said or int(said[-1]) >= 5
+        minor = _minor_version(self.text)
+        return minor is None or minor >= 5
+
+
+def _minor_version(text: str) -> int | None:
+    """Look for it from the end, where nearly all files have it: they may be long."""
+    before, name, after = text.rpartition('"nbformat_minor"')
+    while name:
+        if (said := _MINOR.match(after)) and not before.endswith("\\"):
+            return int(said[1])
+        before, name, after = before.rpartition(name)
+    return None
 
 
 def read_both(old: Version, new: Version) -> tuple[Sheet, Sheet]:
     """Read two versions; where one has no ids, those of the older are carried on (rule 13)."""
-    before, after = old.read(), new.read()
+    before, after = old.sheet, new.sheet
     return before, after if old.has_ids and new.has_ids else carry(before, after)
 
 
@@ -57,7 +69,7 @@ def merge_versions(base: Version, ours: Version, theirs: Version, marker: int = 
     # Comparing needs none of it.
     from ..core.merge import merge
 
-    start, mine, others = base.read(), ours.read(), theirs.read()
+    start, mine, others = base.sheet, ours.sheet, theirs.sheet
     left = mine if ours.has_ids else carry(start, mine)
     right = others if theirs.has_ids else carry(start, others)
     merged = merge(start, left, right, marker=marker)

@@ -104,7 +104,7 @@ def _as_nbdime(old: Version, new: Version) -> int:
 
     from ...files.nbdime import notebook_json, to_nbdime
 
-    before, after = old.read(), new.read()
+    before, after = old.sheet, new.sheet
     found = diff(before, after)
     sides = [notebook_json(sheet, version.text, version.path) for sheet, version in ((before, old), (after, new))]
     operations = to_nbdime(sides[0], sides[1], found.alignment)

@@ -56,8 +56,9 @@ def merge_verb(files: tuple[Path, ...], output: Path | None, check: bool, as_jso
 def _written(sheet: Sheet, ours: Version, output: Path) -> str:
     """In the format of the output; what did not change keeps the bytes that it has in OURS."""
     path = ours.path if output == STANDARD else str(output)
-    like = ours.text if formats.format_of(path) == formats.format_of(ours.path) else None
-    return formats.write(sheet, path, like=like)
+    if formats.format_of(path) != formats.format_of(ours.path):
+        return formats.write(sheet, path)
+    return formats.write(sheet, path, like=ours.text, was=ours.sheet)
 
 
 def _tell(merged: Merged, output: Path) -> None:

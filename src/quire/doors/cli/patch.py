@@ -39,9 +39,10 @@ def patch_verb(file: Path, diff: Path, output: Path | None, check: bool, as_json
     if file == diff == STANDARD:
         raise BadInput("Notebook and diff cannot both come from standard input. Name a file for one.")
     text, operations = read_text(file), decode(read_text(diff), str(diff))
-    sheet = patch(formats.read(text, str(file)), operations)
+    was = formats.read(text, str(file))
+    sheet = patch(was, operations)
     if not check:
-        write_text(target, _written(sheet, text, file, target))
+        write_text(target, _written(sheet, text, was, file, target))
     if as_json:
         print_json({"output": None if check else str(target), "operations": len(operations)})
     elif check or target != STANDARD:
@@ -49,10 +50,10 @@ def patch_verb(file: Path, diff: Path, output: Path | None, check: bool, as_json
         click.echo(f"{counted(len(operations), 'operation')} {did} {file}", err=True)
 
 
-def _written(sheet: Sheet, text: str, file: Path, target: Path) -> str:
+def _written(sheet: Sheet, text: str, was: Sheet, file: Path, target: Path) -> str:
     """In the format of the target; what did not change keeps the bytes of the file. It is a notebook, or refused."""
     if target == STANDARD or formats.format_of(str(target)) == formats.format_of(str(file)):
-        target, made = file, formats.write(sheet, str(file), like=text)
+        target, made = file, formats.write(sheet, str(file), like=text, was=was)
     else:
         made = formats.write(sheet, str(target))
     try:

@@ -140,7 +140,7 @@ def _strip(name: str, rules: Rules, *, force: bool) -> _Strip:
         return _Strip(name, text, text)
     sheet = read(text, path)
     stripped = strip(sheet, rules, path)
-    return _Strip(name, text, text if stripped is sheet else write(stripped, path, like=text))
+    return _Strip(name, text, text if stripped is sheet else write(stripped, path, like=text, was=sheet))
 
 
 def _print(done: Sequence[_Strip]) -> int:
