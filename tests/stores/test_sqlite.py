@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import shutil
 import sqlite3
 import sys
@@ -174,3 +175,26 @@ async def test_the_log_is_a_table_anybody_can_read(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "quire.db")) as database:
         rows = database.execute("select log, seq, type, payload from events order by seq").fetchall()
     assert rows == [(LogId("n1"), number, "moment_named", "{}") for number in (1, 2, 3)]
+
+
+def locks_on(path: Path) -> set[str]:
+    """The kinds of lock that this process holds on a file, as the system lists them."""
+    inode = str(path.stat().st_ino)
+    lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    return {line[3] for line in lines if line[4] == str(os.getpid()) and line[5].endswith(f":{inode}")}
+
+
+async def test_a_second_store_in_one_process_does_not_take_the_locks_of_the_first(tmp_path: Path) -> None:
+    """A process loses its locks on a file when it closes any descriptor of it; others would then clear up behind it."""
+    first = SqliteStore(tmp_path / "quire.db")
+    await first.logs()
+    held = locks_on(tmp_path / "quire.db")
+    assert held
+    second = SqliteStore(tmp_path / "quire.db")
+    await second.logs()
+    assert locks_on(tmp_path / "quire.db") == held
+    await second.close()
+    assert locks_on(tmp_path / "quire.db") == held
+    await first.close()
+    third = SqliteStore(tmp_path / "quire.db")  # looked at again: nobody uses it
+    await third.close()

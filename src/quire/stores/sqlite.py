@@ -25,7 +25,7 @@ from ..core.ids import EventId, LogId
 from .ask import ask, index_schema
 from .index import INDEX, TABLES, IndexRows
 from .indexing import refresh_index
-from .sqlite_file import connect, explain, prepare
+from .sqlite_file import connect, explain, let_go, prepare
 from .sqlite_writer import COLUMNS, LINE, Request, SqliteWriter, record_from
 from .store import PAGE, Append, Appended, Growth, Lease, LogInfo, LogKind, Snapshot, Table
 from .wakes import Wakes, by_log
@@ -51,7 +51,7 @@ class SqliteStore:
         self._open: list[sqlite3.Connection] = []
         self._stopping = threading.Event()
         self._poller: threading.Thread | None = None
-        prepare(path)
+        self._inode = prepare(path)
         self._writer = SqliteWriter(path, self._loop, self._wakes.wake)
 
     # ---- Writing
@@ -306,6 +306,7 @@ class SqliteStore:
         for connection in self._open:
             connection.close()
         self._writer.join()
+        let_go(self._inode)
 
 
 # ---- Rows

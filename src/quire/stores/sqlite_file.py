@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import threading
 import time
+from collections import Counter
 from pathlib import Path
+from typing import TypeAlias
 
 from ..core.errors import QuireError, Refused, Unavailable
 from .ask import index_schema
@@ -42,10 +45,39 @@ INSERT INTO counters VALUES ('epoch', 0), ('indexed', 0), ('index', 0);
 """
 
 
-def prepare(path: Path) -> None:
-    """Make the file, or see that it is one of ours. A file that is not is left untouched."""
+Inode: TypeAlias = tuple[int, int]
+
+# A process loses its locks on a file when it closes any descriptor of it: SQLite's too, and then others may take
+# away what it works on. So a file is looked at only while no store of this process uses it.
+_opening = threading.Lock()
+_in_use: Counter[Inode] = Counter()
+
+
+def prepare(path: Path) -> Inode:
+    """Make the file, or see that it is one of ours. A file that is not is left untouched. `let_go` of what is returned."""
+    with _opening:
+        _prepare(path)
+        inode = _inode(path)
+        _in_use[inode] += 1
+        return inode
+
+
+def let_go(inode: Inode) -> None:
+    """A store uses the file no more: its connections are closed."""
+    with _opening:
+        _in_use[inode] -= 1
+        if not _in_use[inode]:
+            del _in_use[inode]
+
+
+def _inode(path: Path) -> Inode:
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def _prepare(path: Path) -> None:
     try:
-        if path.exists() and path.stat().st_size:
+        if path.exists() and path.stat().st_size and _inode(path) not in _in_use:
             _check_file(path)
         connection = connect(path)
     except (sqlite3.Error, OSError) as error:
