@@ -258,7 +258,7 @@ def _spliced_cell(text: str, old: SheetCell, new: SheetCell, manner: _Manner) ->
             # There a key stands elsewhere than where it was read: nothing of it is left over.
             before["metadata"] = raw["metadata"]
     fields = carried(raw, _only(before, changed), _only(after, changed), lists=manner.lists)
-    bodies = changed_members(parts, raw, fields, manner.style, indent, plain=True)
+    bodies = changed_members(parts, raw, fields, manner.style, indent)
     return with_members(parts, bodies, manner.style)
 
 

@@ -235,22 +235,13 @@ def _respelled_members(text: str, old: _Fields, new: _Fields, style: Style, inde
     return with_members(parts, changed_members(parts, old, new, style, inner), style)
 
 
-def changed_members(
-    parts: Parts, old: _Fields, new: _Fields, style: Style, inner: str | None, *, plain: bool = False
-) -> dict[str, str | None]:
-    """The members of an object that are not as they were, as text; None for those that go.
-
-    With `plain`, a value that is written just as we would write it, as nearly all are, is
-    written anew without looking inside: much faster, and the same.
-    """
+def changed_members(parts: Parts, old: _Fields, new: _Fields, style: Style, inner: str | None) -> dict[str, str | None]:
+    """The members of an object that are not as they were, as text; None for those that go."""
     # The last of several members with one key is the one that counts.
     last = {part.key: part for part in parts.parts}
     bodies: dict[str, str | None] = {key: None for key in old if key not in new}
     for key, value in new.items():
         if key in old and not same(old[key], value):
-            if plain and dumps(old[key], style, inner) == last[key].body:
-                bodies[key] = dumps(value, style, inner)
-                continue
             bodies[key] = respelled(last[key].body, old[key], value, style, inner)
         elif key not in old:
             bodies[key] = dumps(value, style, inner)
