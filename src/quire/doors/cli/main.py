@@ -15,6 +15,8 @@ from . import EXIT_STATUS
 # name -> (module, what `quire --help` says). Only the module of the verb that is used is imported.
 VERBS: dict[str, tuple[str, str]] = {
     "init": ("init", "Make a workspace in a folder."),
+    "run": ("run", "Run a notebook with parameters and keep the record."),
+    "cancel": ("run", "Ask a run to stop."),
     "log": ("log", "Print what happened, event by event."),
     "show": ("show", "Print a notebook as it is, or as it was."),
     "sql": ("sql", "Ask a question over all that was recorded."),

@@ -1,0 +1,1 @@
+"""The actor that runs cells in a kernel."""

@@ -1,0 +1,153 @@
+"""One cell in one kernel: from the request to the last word, whatever happens between."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from math import inf
+from typing import Literal, TypeAlias, cast
+
+import msgspec
+
+from ...core import events as e
+from ...core.events import ExecutionStatus, Fault
+from ...core.ids import CellId, ExecutionId
+from ...core.text import source_hash
+from .client import KernelClient, KernelDied, Request
+from .media import fault_in
+from .messages import Message, Showing
+from .names import analyse
+from .recorder import Recorder
+from .secrets import Remover
+from .streams import Spool
+from .widgets import WidgetStates
+
+TICK_SECONDS = 0.05
+"""How often what a running cell shows goes into the log."""
+GRACE_SECONDS = 5.0
+"""How long a cell may take to end after it was interrupted; then its kernel is killed."""
+MOST_UNFLUSHED = 2_000_000
+
+Stop: TypeAlias = Literal["cancelled", "timeout"]
+
+
+class Ran(msgspec.Struct, frozen=True, kw_only=True):
+    """How an execution ended."""
+
+    status: ExecutionStatus
+    count: int | None = None
+    fault: Fault | None = None
+    lives: bool = True
+    """Whether the kernel is still there."""
+    notes: tuple[str, ...] = ()
+
+
+class Stopping:
+    """Whether, and why, what runs is to stop. The first who asks says why."""
+
+    def __init__(self) -> None:
+        self.why: Stop | None = None
+
+    def ask(self, why: Stop) -> None:
+        """Have it stop: at once, or as soon as it begins."""
+        self.why = self.why or why
+
+
+class CellRunner:
+    """Runs the cells of one run, one after the other."""
+
+    def __init__(
+        self,
+        client: KernelClient,
+        recorder: Recorder,
+        epoch: int,
+        language: str,
+        *,
+        remover: Remover,
+        widgets: WidgetStates,
+        heard: Callable[[Message], None] = lambda message: None,
+    ) -> None:
+        self._client, self._recorder, self._epoch, self._language = client, recorder, epoch, language
+        self._remover, self._widgets, self._heard = remover, widgets, heard
+
+    async def run(
+        self, execution: ExecutionId, cell: CellId, source: str, code: str, stopping: Stopping, seconds: float | None
+    ) -> Ran:
+        """Run `code`, the way a kernel takes the `source` of a cell, and record all of it."""
+        names = analyse(source, self._language)
+        self._recorder.say(
+            e.ExecutionStarted(
+                execution=execution,
+                cell=cell,
+                source_hash=source_hash(source),
+                epoch=self._epoch,
+                defines=names.defines if names is not None else None,
+                uses=names.uses if names is not None else None,
+            )
+        )
+        with tempfile.SpooledTemporaryFile(max_size=4_000_000) as spool:
+            showing = Showing(execution, self._epoch, cast("Spool", spool), self._remover)
+            ran = await self._converse(showing, self._client.execute(code), stopping, seconds)
+            await self._recorder.show(showing.finish())
+        self._recorder.say(
+            e.ExecutionFinished(
+                execution=execution, epoch=self._epoch, status=ran.status, count=ran.count, fault=ran.fault
+            )
+        )
+        return ran
+
+    async def _converse(self, showing: Showing, request: Request, stopping: Stopping, seconds: float | None) -> Ran:
+        clock = asyncio.get_running_loop().time
+        deadline = inf if seconds is None else clock() + seconds
+        patience = inf
+        flush_at = clock() + TICK_SECONDS
+        try:
+            while True:
+                message = await _next(request, min(flush_at, deadline, patience))
+                now = clock()
+                if message is not None:
+                    if message.type == "execute_reply" and message.parent_id == request.id:
+                        return _ended(showing, message, stopping)
+                    self._take(message, showing)
+                if now >= flush_at or showing.size > MOST_UNFLUSHED:
+                    await self._recorder.show(showing.flush())
+                    flush_at = clock() + TICK_SECONDS
+                if now >= deadline:
+                    stopping.ask("timeout")
+                if stopping.why is not None and patience == inf:
+                    await self._client.interrupt()
+                    patience = now + GRACE_SECONDS
+                elif now >= patience:
+                    await self._client.kernel.kill()
+                    patience = now + GRACE_SECONDS
+        except KernelDied as died:
+            fault = Fault(ename="DeadKernel", evalue=str(died))
+            status: ExecutionStatus = stopping.why or "dead_kernel"
+            return Ran(status=status, count=showing.count, fault=fault, notes=tuple(showing.notes), lives=False)
+
+    def _take(self, message: Message, showing: Showing) -> None:
+        self._widgets.take(message)
+        showing.take(message)
+        self._heard(message)
+
+
+async def _next(request: Request, until: float) -> Message | None:
+    """The next message, or None when the time has come."""
+    try:
+        async with asyncio.timeout_at(until):
+            return await anext(request)
+    except TimeoutError:
+        return None
+
+
+def _ended(showing: Showing, reply: Message, stopping: Stopping) -> Ran:
+    """How it ended, by what the kernel says. An error after somebody stopped it is their doing."""
+    content = reply.content
+    number = content.get("execution_count")
+    count = number if isinstance(number, int) else showing.count
+    notes = tuple(showing.notes)
+    if content.get("status") == "ok":
+        return Ran(status="ok", count=count, notes=notes)
+    fault = showing.fault or fault_in(content, Remover({}))
+    return Ran(status=stopping.why or "error", count=count, fault=fault, notes=notes)

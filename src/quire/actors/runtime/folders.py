@@ -1,0 +1,104 @@
+"""The folder of a kernel: where it listens, who uses it, what the next process has to know.
+
+Nobody else may read it. In it are the connection file (as Jupyter writes it: `jupyter console
+--existing FILE` works), sockets, and a lock that is held by the process that uses the kernel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import socket
+import stat
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import Unavailable
+from . import watch
+from .kernels import Spec
+
+CONNECTION = "kernel.json"
+_LONGEST_SOCKET = 100
+_CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
+
+
+def all_folders() -> Path:
+    """Where the folders of this user's kernels are: on this machine, and for nobody else's eyes."""
+    given = os.environ.get("XDG_RUNTIME_DIR")
+    if given and Path(given).is_dir() and os.access(given, os.W_OK):
+        return Path(given) / "quire"
+    return Path(tempfile.gettempdir()) / f"quire-{os.getuid()}"
+
+
+def new_folder() -> Path:
+    """Make one; its name is the kernel's id."""
+    parent = all_folders()
+    try:
+        parent.mkdir(mode=0o700, exist_ok=True)
+        status = parent.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+            raise Unavailable(f"{parent} has to be a folder that only you can read. Remove it: it is made anew.")
+        folder = parent / secrets.token_hex(6)
+        folder.mkdir(mode=0o700)
+    except OSError as error:
+        raise Unavailable(f"{parent}: no folder for a kernel can be made there: {error.strerror or error}.") from error
+    return folder
+
+
+def lock_of(folder: Path) -> int:
+    """Take the kernel for this process; BlockingIOError while another has it."""
+    lock = os.open(folder / watch.LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise
+    return lock
+
+
+def remove(folder: Path) -> None:
+    """Take it away with all that is in it, if it is there."""
+    for path in folder.glob("*"):
+        path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def write_connection(folder: Path, spec: Spec) -> dict[str, Any]:
+    """Choose where the kernel listens, and write it into its folder."""
+    path = str(folder / "s")
+    if spec.is_ours and len(os.fsencode(path)) < _LONGEST_SOCKET:
+        # Sockets in a folder that is ours alone: no port to race for, and nobody else can connect.
+        place: dict[str, Any] = {"transport": "ipc", "ip": path}
+        ports = range(1, len(_CHANNELS) + 1)
+    else:
+        ip = _address()
+        place = {"transport": "tcp", "ip": ip}
+        ports = _free_ports(ip)
+    place |= {f"{name}_port": port for name, port in zip(_CHANNELS, ports, strict=True)}
+    place |= {"key": secrets.token_hex(), "signature_scheme": "hmac-sha256", "kernel_name": spec.name}
+    handle = os.open(folder / CONNECTION, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w") as file:
+        json.dump(place, file)
+    return place
+
+
+def _address() -> str:
+    """An address of this machine alone that nobody else uses, so that no port on it is taken meanwhile."""
+    if sys.platform != "linux":
+        return "127.0.0.1"
+    first, second, third = (secrets.randbelow(254) + 1 for _ in range(3))
+    return f"127.{first}.{second}.{third}"
+
+
+def _free_ports(ip: str) -> list[int]:
+    with contextlib.ExitStack() as opened:
+        sockets = [opened.enter_context(socket.socket()) for _ in _CHANNELS]
+        for one in sockets:
+            one.bind((ip, 0))
+        return [one.getsockname()[1] for one in sockets]

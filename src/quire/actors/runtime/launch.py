@@ -1,0 +1,150 @@
+"""Starts ipykernel in the interpreter of a notebook, where Quire need not be installed.
+
+It differs from `python -m ipykernel_launcher` in this:
+
+- Outputs wait for a client that is slow, and come in pieces that it can hold. A stock kernel
+  throws away what was not taken in time, and makes one message of all that was printed
+  meanwhile, however long.
+- What other processes and libraries in C print belongs to the cell that ran when they did. A
+  stock kernel reads it in a thread, at leisure, and cuts characters in two.
+- Half of a surrogate pair in an output or an error travels escaped. A stock kernel loses the
+  message, and with it the end of the cell.
+- IPython's copy of all outputs, for its own export of notebooks, is not kept: a cell that prints
+  a gigabyte would hold on to one.
+- It starts a third sooner, without debugpy: a kernel of ours has no debugger in it. A cell
+  may import debugpy as ever.
+
+Written for Python 3.8 and ipykernel 6 onwards; imports only what ipykernel brings along.
+"""
+
+import sys
+
+# The folder of this file, as the first place to import from, would hide modules of others.
+del sys.path[0]
+
+import codecs  # noqa: E402
+import importlib  # noqa: E402
+import json  # noqa: E402
+import os  # noqa: E402
+import select  # noqa: E402
+import threading  # noqa: E402
+from typing import Any, Callable, Dict, List, Optional, cast  # noqa: E402, UP035 - Python 3.8
+
+# ipykernel does without what cannot be imported.
+cast("dict[str, Any]", sys.modules)["debugpy"] = None
+importlib.import_module("ipykernel.debugger")
+del sys.modules["debugpy"]
+
+import zmq  # noqa: E402
+from ipykernel.iostream import OutStream  # noqa: E402
+from ipykernel.kernelapp import IPKernelApp  # noqa: E402
+
+MOST_MESSAGES = 50
+"""Messages that wait in the kernel for a slow client; after that, whoever prints waits."""
+MOST_TEXT = 1_000_000
+"""Code points of one message of a stream."""
+
+
+class PatientStream(OutStream):
+    """What is printed, in messages of a bounded size."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._held = 0
+        self._taking = threading.Lock()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        # Starts a thread that uses all of these.
+        super().__init__(*args, **options)  # pyright: ignore[reportUnknownMemberType] - untyped there
+
+    def write(self, string: str) -> Optional[int]:  # noqa: UP045 - Python 3.8
+        """Take `string`; wait for the client once too much is held."""
+        # What is no text is refused further down.
+        if len(string) <= MOST_TEXT:
+            return self._write_piece(string)
+        for start in range(0, len(string), MOST_TEXT):
+            self._write_piece(string[start : start + MOST_TEXT])
+        return len(string)
+
+    def _write_piece(self, string: str) -> Optional[int]:  # noqa: UP045 - Python 3.8
+        if self._held + len(string) > MOST_TEXT:
+            self._send()
+        self._held += len(string)
+        return super().write(string)
+
+    def flush(self) -> None:
+        """Send all that was printed up to now, and wait until it is on its way."""
+        if self._should_watch and self._is_master_process():
+            self._take_descriptor()
+        self._send()
+
+    def _send(self) -> None:
+        if not self._held:
+            return
+        self._flush()
+        sender: Any = self.pub_thread
+        if sender is not None and sender.thread.is_alive() and sender.thread is not threading.current_thread():
+            sent = threading.Event()
+            sender.schedule(sent.set)
+            sent.wait(self.flush_timeout)
+
+    def _flush(self) -> None:
+        self._held = 0
+        super()._flush()
+
+    def _watch_pipe_fd(self) -> None:
+        """Take what other processes and libraries in C print. Runs in a thread of its own."""
+        while select.select([cast("int", self._fid)], [], []) and self._should_watch:
+            self._take_descriptor()
+
+    def _take_descriptor(self) -> None:
+        # Whoever flushes takes as well: at the end of a cell, what it printed is in, thread or no thread.
+        descriptor = cast("int", self._fid)
+        with self._taking:
+            while select.select([descriptor], [], [], 0)[0]:
+                self.write(self._decoder.decode(os.read(descriptor, 1 << 16)))
+
+
+def escaping(pack: "Callable[[Any], bytes]") -> "Callable[[Any], bytes]":
+    """Let `pack` write what cannot be UTF-8 as well."""
+
+    def pack_all(value: Any) -> bytes:
+        try:
+            return pack(value)
+        except UnicodeEncodeError:
+            return json.dumps(value, default=str).encode()
+
+    return pack_all
+
+
+class Forgetful(Dict[int, List[Any]]):  # noqa: UP006 - Python 3.8
+    """Takes outputs by the number of their cell, and drops them."""
+
+    def __missing__(self, key: int) -> "list[Any]":
+        return []
+
+
+class PatientKernelApp(IPKernelApp):
+    """ipykernel, whose outputs wait instead of getting lost."""
+
+    def init_iopub(self, context: Any) -> None:
+        """Make the socket for outputs, on which a send waits for room."""
+        session: Any = self.session
+        session.pack = escaping(session.pack)
+        # Options of a context become those of the sockets made from it.
+        before = dict(context.sockopts)
+        context.setsockopt(zmq.XPUB_NODROP, 1)
+        context.setsockopt(zmq.SNDHWM, MOST_MESSAGES)
+        super().init_iopub(context)  # pyright: ignore[reportUnknownMemberType] - untyped there
+        context.sockopts.clear()
+        context.sockopts.update(before)
+
+    def init_shell(self) -> None:
+        """Make the shell, which is not to remember what it showed."""
+        super().init_shell()
+        shell: Any = self.shell
+        shell.history_manager.outputs = Forgetful()
+
+
+if __name__ == "__main__":
+    # Some libraries tell a notebook by this name.
+    sys.argv[0] = sys.argv[0].replace("launch.py", "ipykernel_launcher.py")
+    PatientKernelApp.launch_instance(outstream_class="__main__.PatientStream")

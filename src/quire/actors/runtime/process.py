@@ -1,0 +1,303 @@
+"""A kernel in a process on this machine.
+
+It gets a session and a process group of its own, so that the terminal's Ctrl-C does not reach
+it and all that it started ends with it. It outlives the process that uses it by a grace:
+watch.py, started beside it, sees to that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...core.errors import BadInput, Conflict, NotFound, Unavailable
+from . import watch
+from .ends import Ended, MemoryWatch
+from .folders import CONNECTION, all_folders, lock_of, new_folder, remove, write_connection
+from .kernels import Spec
+
+MOST_PRINTED = 16_384
+"""Bytes that are kept of what a kernel prints past Jupyter: why it could not start."""
+_ABOUT = "about.json"
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """What the next process has to know to go on with a kernel."""
+
+    pid: int
+    began: str
+    """Tells the process from a later one with the same number."""
+    spec: Spec
+
+
+def start(spec: Spec, cwd: Path, env: Mapping[str, str], grace_seconds: float) -> LocalKernel:
+    """Start a process. Returns before it can be talked to."""
+    if not cwd.is_dir():
+        raise BadInput(f"{cwd} is no folder: a kernel cannot work there. Make it, or name another.")
+    folder = new_folder()
+    with contextlib.ExitStack() as undo:
+        undo.callback(remove, folder)
+        lock = lock_of(folder)
+        undo.callback(os.close, lock)
+        connection = write_connection(folder, spec)
+        reading, writing = os.pipe()
+        undo.callback(os.close, reading)
+        memory = MemoryWatch()
+        try:
+            process = _spawn(spec, cwd, env, folder / CONNECTION, writing)
+        finally:
+            os.close(writing)
+        undo.callback(_kill_group, process.pid)
+        about = About(pid=process.pid, began=_began(process.pid), spec=spec)
+        (folder / _ABOUT).write_bytes(msgspec.json.encode(about))
+        watcher = _spawn_watcher(folder, process.pid, grace_seconds, reading)
+        undo.pop_all()
+    kernel = LocalKernel(folder, about, connection, lock, memory)
+    kernel.is_child(process, watcher, reading)
+    return kernel
+
+
+async def adopt(id: str) -> LocalKernel:
+    """Go on with a kernel whose process is alive and which nobody uses any more."""
+    for _ in range(20):
+        found = _adopt(id)
+        if found is not None:
+            return found
+        # Either somebody else uses it, or watch.py looks whether anybody does, which takes no time.
+        await asyncio.sleep(0.01)
+    raise Conflict(f"Kernel {id} is in use by another process. Wait for its end, or stop that one.")
+
+
+def _adopt(id: str) -> LocalKernel | None:
+    # The id may come from a log that somebody else wrote: it names a folder and no path.
+    gone = NotFound(f"Kernel {id!r} is gone: what its cells had defined is lost. Run the notebook from the top.")
+    if not id.isalnum():
+        raise gone
+    folder = all_folders() / id
+    try:
+        about = msgspec.json.decode((folder / _ABOUT).read_bytes(), type=About)
+        connection = json.loads((folder / CONNECTION).read_text())
+        lock = lock_of(folder)
+    except BlockingIOError:
+        return None
+    except (OSError, ValueError):
+        raise gone from None
+    if _began(about.pid) != about.began:
+        os.close(lock)
+        raise gone
+    (folder / watch.KEPT).unlink(missing_ok=True)
+    return LocalKernel(folder, about, connection, lock, MemoryWatch(about.pid))
+
+
+class LocalKernel:
+    """A kernel in a process on this machine."""
+
+    def __init__(self, folder: Path, about: About, connection: dict[str, Any], lock: int, memory: MemoryWatch) -> None:
+        self.id = folder.name
+        self.spec = about.spec
+        self.connection = connection
+        self.pid = about.pid
+        self._folder = folder
+        self._lock = lock
+        self._memory = memory
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watcher: subprocess.Popen[bytes] | None = None
+        self._pipe: int | None = None
+        self._printed = bytearray()
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[Ended] = self._loop.create_future()
+        self._handle = _ProcessHandle(self._loop, self.pid, self._end)
+
+    def is_child(self, process: subprocess.Popen[bytes], watcher: subprocess.Popen[bytes], pipe: int) -> None:
+        """Take the processes that this one started, and the pipe that the kernel prints into."""
+        self._process, self._watcher, self._pipe = process, watcher, pipe
+        os.set_blocking(pipe, False)
+        self._loop.add_reader(pipe, self._read)
+
+    @property
+    def printed(self) -> str:
+        """The end of what it printed past Jupyter."""
+        self._read()
+        return self._printed.decode("utf-8", "replace")
+
+    def _read(self) -> None:
+        """Take what was printed, and keep the end of it."""
+        if self._pipe is None:
+            return
+        with contextlib.suppress(BlockingIOError):
+            data = os.read(self._pipe, 1 << 16)
+            self._printed += data
+            del self._printed[:-MOST_PRINTED]
+            if not data:
+                self._close_pipe()
+
+    def _close_pipe(self) -> None:
+        if self._pipe is not None:
+            self._loop.remove_reader(self._pipe)
+            os.close(self._pipe)
+            self._pipe = None
+
+    def _end(self) -> None:
+        # As long as nobody has asked how it ended, its number is not used again: these are its own children.
+        _kill_group(self.pid)
+        self._read()
+        if not self._ended.done():
+            self._ended.set_result(self._how())
+
+    def _how(self) -> Ended:
+        if self._process is None:
+            return Ended()
+        code = self._process.wait()
+        if code >= 0:
+            return Ended(status=code)
+        return Ended(signal=-code, out_of_memory=-code == signal.SIGKILL and self._memory.killed())
+
+    async def interrupt(self) -> None:
+        """Send SIGINT to it and to what it started."""
+        if not self._ended.done():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGINT)
+
+    async def kill(self) -> None:
+        """Send SIGKILL to it and to what it started, and wait until it is gone."""
+        if not self._ended.done():
+            _kill_group(self.pid)
+        await self.ended()
+
+    async def ended(self) -> Ended:
+        """Wait until it is gone, and say how."""
+        return await asyncio.shield(self._ended)
+
+    async def leave(self) -> None:
+        """Let it live on. Its folder goes when it does."""
+        (self._folder / watch.KEPT).touch()
+        for process in (self._process, self._watcher):
+            if process is not None and process.poll() is None:
+                # Nobody here waits for it any more.
+                process.returncode = 0
+        self._let_go()
+
+    async def close(self) -> None:
+        """End it, and remove all trace of it."""
+        if self._lock < 0:
+            return
+        await self.kill()
+        if self._watcher is not None:
+            self._watcher.kill()
+            self._watcher.wait()
+        remove(self._folder)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        self._handle.close()
+        self._close_pipe()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+
+class _ProcessHandle:
+    """Tells once when a process is gone: at once on Linux, by looking again and again elsewhere."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, pid: int, gone: Callable[[], None]) -> None:
+        self._loop = loop
+        self._pid = pid
+        self._gone = gone
+        self._fd = -1
+        self._timer: asyncio.TimerHandle | None = None
+        if hasattr(os, "pidfd_open"):
+            self._fd = os.pidfd_open(pid)
+            loop.add_reader(self._fd, self._tell)
+        else:
+            self._look()
+
+    def _look(self) -> None:
+        if _has_ended(self._pid):
+            self._tell()
+        else:
+            self._timer = self._loop.call_later(0.05, self._look)
+
+    def _tell(self) -> None:
+        self.close()
+        self._gone()
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._fd >= 0:
+            self._loop.remove_reader(self._fd)
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a process is gone, or is one of ours that nobody has waited for."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+
+def _kill_group(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _began(pid: int) -> str:
+    """When a process began, in the system's own words; nothing where it does not say, or there is none."""
+    try:
+        said = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return "" if sys.platform == "linux" or _has_ended(pid) else "?"
+    # The name, in parentheses, may hold anything.
+    return said.rpartition(")")[2].split()[19]
+
+
+def _spawn(
+    spec: Spec, cwd: Path, env: Mapping[str, str], connection_file: Path, writing: int
+) -> subprocess.Popen[bytes]:
+    argv = [part.replace("{connection_file}", str(connection_file)) for part in spec.argv]
+    # A kernel that knows its parent dies at once with it; ours has a grace.
+    variables = {name: value for name, value in env.items() if name != "JPY_PARENT_PID"} | spec.env
+    try:
+        return subprocess.Popen(  # noqa: S603 - the kernel that the notebook or the user names
+            argv,
+            cwd=cwd,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=writing,
+            stderr=writing,
+            # Out of reach of the terminal's Ctrl-C, and a group of its own to signal.
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else error
+        raise Unavailable(f"Kernel {spec.name!r} cannot start: {argv[0]}: {said}.") from error
+
+
+def _spawn_watcher(folder: Path, pid: int, grace_seconds: float, reading: int) -> subprocess.Popen[bytes]:
+    # Earlier than promised: what it takes on a busy machine comes on top.
+    seconds = grace_seconds * 0.8
+    return subprocess.Popen(  # noqa: S603 - ourselves
+        [sys.executable, "-I", "-S", watch.__file__, str(folder), str(pid), str(seconds), str(reading)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(reading,),
+        cwd="/",
+        start_new_session=True,
+    )

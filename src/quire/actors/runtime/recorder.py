@@ -1,0 +1,90 @@
+"""Events on their way into a run's log, behind the kernel and not before it (rule 10).
+
+The kernel goes on while what it showed is committed. Order is kept, what waits is
+committed together, and a log that cannot be written stops the work: nothing is shown that
+was not recorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import AsyncIterator
+
+from ...core.events import Draft, KnownEvent
+from ...core.ids import LogId
+from ...workspace.clock import new_id
+from ...workspace.workspace import Workspace
+from .messages import Shown
+from .streams import Blob
+
+AT_ONCE = 2000
+"""So many events go into one commit at most."""
+MOST_WAITING = 20_000
+"""Past this whoever records waits: a store slower than its kernel must not fill the memory."""
+
+
+class Recorder:
+    """Records for one log, from one event loop, as one actor."""
+
+    def __init__(self, workspace: Workspace, log: LogId) -> None:
+        self._workspace, self._log = workspace, log
+        self._waiting: deque[Draft] = deque()
+        self._news = asyncio.Event()
+        self._settled = asyncio.Event()
+        self._settled.set()
+        self._fault: BaseException | None = None
+        self._task = asyncio.ensure_future(self._record_all())
+
+    def say(self, *events: KnownEvent) -> None:
+        """Record these after all that was said before."""
+        self._check()
+        self._waiting.extend(Draft(id=new_id(), event=event) for event in events)
+        self._settled.clear()
+        self._news.set()
+
+    async def show(self, shown: Shown) -> None:
+        """Record what a cell showed; its blobs are kept first."""
+        for blob in shown.blobs.values():
+            await self._workspace.put_blob(_pieces(blob), blob.ref.media)
+        if shown.events:
+            self.say(*shown.events)
+        if len(self._waiting) > MOST_WAITING:
+            await self.settle()
+
+    async def settle(self) -> None:
+        """Wait until all that was said is recorded."""
+        await self._settled.wait()
+        self._check()
+
+    async def close(self) -> None:
+        """Record the rest and end."""
+        try:
+            await self.settle()
+        finally:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    def _check(self) -> None:
+        if self._fault is not None:
+            raise self._fault
+
+    async def _record_all(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            try:
+                while self._waiting:
+                    drafts = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
+                    await self._workspace.submit(self._log, drafts)
+            except Exception as fault:
+                self._fault = fault
+                self._waiting.clear()
+            self._settled.set()
+
+
+async def _pieces(blob: Blob) -> AsyncIterator[bytes]:
+    for piece in blob.pieces():
+        yield piece

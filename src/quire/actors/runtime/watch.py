@@ -1,0 +1,98 @@
+"""A process that ends a kernel some time after the one that started it is gone (rule 11).
+
+Run by its path, with nothing but the standard library: it starts in some milliseconds, beside
+every kernel. Whoever uses a kernel holds a lock on a file in the kernel's folder; the system
+lets go of it however that process ends. Until then nothing happens here. Then the kernel has
+a grace, in which somebody else can take the lock and go on with it; else it is killed. A file
+`kept` beside the lock says that it may live.
+
+Meanwhile what the kernel prints past Jupyter is read and dropped: a pipe that nobody reads
+would kill it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import signal
+import sys
+import time
+
+LOCK = "lock"
+KEPT = "kept"
+TICK_SECONDS = 0.25
+
+
+def watch(folder: str, pid: int, grace_seconds: float, printed: int) -> None:
+    """Wait for the end of whoever holds the lock, and then for what becomes of the kernel."""
+    lock = os.open(os.path.join(folder, LOCK), os.O_RDWR)  # noqa: PTH118 - pathlib takes longer to load than all else here
+    kernel = _handle(pid)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    fcntl.flock(lock, fcntl.LOCK_UN)
+    alone_since = time.monotonic()
+    while _lives(pid, kernel):
+        if not _take(lock):
+            alone_since = time.monotonic()
+        elif time.monotonic() - alone_since >= grace_seconds and not _is_kept(folder):
+            # The lock is held on to: nobody may take over what is about to end.
+            _kill(pid)
+            break
+        else:
+            fcntl.flock(lock, fcntl.LOCK_UN)
+        printed = _drop(printed)
+    _remove(folder)
+
+
+def _handle(pid: int) -> int | None:
+    """Where the system has it, a handle that means this process even when its number is used again."""
+    return os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
+
+
+def _lives(pid: int, handle: int | None) -> bool:
+    if handle is not None:
+        return not select.select([handle], [], [], 0)[0]
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _take(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_kept(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, KEPT))  # noqa: PTH110, PTH118 - as above
+
+
+def _kill(pid: int) -> None:
+    try:  # noqa: SIM105 - contextlib takes time to load
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _drop(printed: int) -> int:
+    """Read for a tick what was printed. Return where to read on; -1 at the end of it."""
+    if printed < 0:
+        time.sleep(TICK_SECONDS)
+    elif select.select([printed], [], [], TICK_SECONDS)[0] and not os.read(printed, 1 << 16):
+        return -1
+    return printed
+
+
+def _remove(folder: str) -> None:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            os.unlink(entry.path)  # noqa: PTH108 - as above
+    os.rmdir(folder)  # noqa: PTH106 - as above
+
+
+if __name__ == "__main__":
+    watch(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]))

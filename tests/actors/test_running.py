@@ -1,0 +1,186 @@
+"""Whole runs in real kernels: however they end, the log says how."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from quire.actors.runtime.environments import find
+from quire.actors.runtime.execution import Stopping
+from quire.actors.runtime.running import Order, Watching, run
+from quire.core import events as e
+from quire.core.errors import Unavailable
+from quire.core.events import Draft, RunSource, Stream
+from quire.core.ids import CellId, LogId
+from quire.core.notebook import Notebook
+from quire.core.outcome import outcome_of
+from quire.core.sheet import Sheet, SheetCell
+from quire.stores.blobs import MemoryBlobs
+from quire.stores.memory import MemoryStore
+from quire.workspace import access
+from quire.workspace.clock import new_id
+from quire.workspace.local import LocalWorkspace
+
+
+class Place:
+    """A workspace, and a runtime in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.owner = LocalWorkspace(MemoryStore(), MemoryBlobs())
+        self.runtime = self.owner.acting_as(access.runtime("here"))
+        self.folder = folder
+
+    def order(self, *sources: str, **more: object) -> Order:
+        cells = tuple(SheetCell(id=CellId(f"c{number}"), source=source) for number, source in enumerate(sources))
+        spec = find("python", None, cwd=self.folder, environ={})
+        made = {
+            "log": LogId(new_id()),
+            "name": "test",
+            "source": RunSource(path="test.py"),
+            "sheet": Sheet(cells=cells),
+            "spec": spec,
+        }
+        variables = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        return Order(**(made | {"variables": variables, "cwd": self.folder} | more))  # type: ignore[arg-type]
+
+    async def run(self, order: Order, watching: Watching | None = None) -> tuple[LogId, Notebook]:
+        await run(self.owner, self.runtime, order, Stopping(), watching or Watching())
+        return order.log, await self.owner.read(order.log)
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def states(notebook: Notebook) -> list[str]:
+    return [cell.state for cell in notebook.live_cells]
+
+
+def printed(notebook: Notebook, cell: str) -> str:
+    execution = notebook.cells[CellId(cell)].execution
+    assert execution is not None
+    return "".join(each.head + each.tail for each in execution.outputs if isinstance(each, Stream))
+
+
+async def test_a_run_that_succeeds(place: Place) -> None:
+    log, notebook = await place.run(place.order("x = 20", "print('hello')\nx + 22"))
+    outcome = outcome_of(log, notebook)
+    assert (outcome.status, outcome.cells_executed, outcome.failed_cell) == ("success", 2, None)
+    assert outcome.interpreter is not None
+    assert states(notebook) == ["ok", "ok"]
+    assert printed(notebook, "c1") == "hello\n"
+    execution = notebook.cells[CellId("c1")].execution
+    assert execution is not None and execution.count == 2
+    assert execution.reads is not None and set(execution.reads) == {CellId("c0")}
+
+
+async def test_a_cell_that_raises_ends_the_run_and_the_rest_is_skipped(place: Place) -> None:
+    log, notebook = await place.run(place.order("1", "print('so far')\n1 / 0", "never"))
+    outcome = outcome_of(log, notebook)
+    assert outcome.status == "error"
+    assert outcome.failed_cell is not None
+    assert (outcome.failed_cell.index, outcome.failed_cell.id) == (1, "c1")
+    assert outcome.failed_cell.ename == "ZeroDivisionError"
+    assert states(notebook) == ["ok", "error", "skipped"]
+    assert printed(notebook, "c1") == "so far\n"
+
+
+@pytest.mark.parametrize(("code", "status"), [("0", "success"), ("", "success"), ("1", "error")])
+async def test_leaving_with_zero_is_fine_as_papermill_judges_it(place: Place, code: str, status: str) -> None:
+    _, notebook = await place.run(place.order(f"import sys\nsys.exit({code})", "never"))
+    assert notebook.run is not None and notebook.run.status == status
+    assert states(notebook)[1] == "skipped"
+
+
+async def test_an_error_that_is_expected_is_no_failure(place: Place) -> None:
+    order = place.order("raise ValueError('told so')", "print('on')")
+    cell = order.sheet.cells[0]
+    tagged = SheetCell(id=cell.id, source=cell.source, tags=("raises-exception",))
+    _, notebook = await place.run(place.order(sheet=Sheet(cells=(tagged, order.sheet.cells[1]))))
+    assert notebook.run is not None and notebook.run.status == "success"
+    assert states(notebook) == ["error", "ok"]
+
+
+async def test_a_kernel_that_is_gone_is_told_as_such(place: Place) -> None:
+    log, notebook = await place.run(place.order("print('last words', flush=True)\nimport os\nos._exit(3)", "never"))
+    outcome = outcome_of(log, notebook)
+    assert outcome.status == "dead_kernel"
+    assert outcome.failed_cell is not None and "exit status 3" in outcome.failed_cell.evalue
+    assert states(notebook) == ["dead_kernel", "skipped"]
+    assert printed(notebook, "c0") == "last words\n"
+
+
+async def test_a_cell_that_takes_too_long_is_interrupted(place: Place) -> None:
+    source = "import time\nprint('waiting', flush=True)\ntime.sleep(600)"
+    log, notebook = await place.run(place.order(source, "never", execution_timeout=1.0))
+    assert outcome_of(log, notebook).status == "timeout"
+    assert states(notebook) == ["timeout", "skipped"]
+    assert printed(notebook, "c0") == "waiting\n"
+
+
+async def test_a_cell_that_will_not_be_interrupted_loses_its_kernel(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quire.actors.runtime.execution.GRACE_SECONDS", 1.0)
+    source = "import time\nwhile True:\n    try:\n        time.sleep(600)\n    except KeyboardInterrupt:\n        print('no')"
+    log, notebook = await place.run(place.order(source, execution_timeout=0.5))
+    assert outcome_of(log, notebook).status == "timeout"
+    assert states(notebook) == ["timeout"]
+
+
+async def test_somebody_else_cancels(place: Place) -> None:
+    order = place.order("import time\ntime.sleep(600)", "never")
+
+    class Cancelling(Watching):
+        asked: asyncio.Future[None]
+
+        def cell_began(self, index: int, cell: SheetCell) -> None:
+            self.asked = asyncio.ensure_future(self.cancel())
+
+        async def cancel(self) -> None:
+            await place.owner.submit(order.log, [Draft(id=new_id(), event=e.RunCancelRequested(why="enough"))])
+
+    log, notebook = await place.run(order, Cancelling())
+    outcome = outcome_of(log, notebook)
+    assert outcome.status == "cancelled"
+    assert states(notebook) == ["cancelled", "skipped"]
+    assert notebook.run is not None and notebook.run.cancelled_by == place.owner.identity.actor
+
+
+async def test_a_kernel_that_cannot_start_leaves_a_run_that_says_so(place: Place) -> None:
+    spec = find("python", None, cwd=place.folder, environ={})
+    broken = type(spec)(argv=("/bin/false",), language="python", name="broken")
+    with pytest.raises(Unavailable, match="cannot start"):
+        await place.run(place.order("1", spec=broken))
+    (info,) = await place.owner.logs("run")
+    notebook = await place.owner.read(info.log)
+    outcome = outcome_of(info.log, notebook)
+    assert (outcome.status, outcome.failed_cell, outcome.cells_executed) == ("error", None, 0)
+
+
+async def test_a_secret_is_in_nothing_that_is_kept(place: Place) -> None:
+    """Rule 16: also when it is printed in pieces."""
+    source = (
+        "import sys\nfor letter in 'tok-123456':\n    sys.stdout.write(letter)\n    sys.stdout.flush()\n'tok-123456'"
+    )
+    log, notebook = await place.run(place.order(source, secrets={"API_KEY": "tok-123456"}))
+    assert "[secret API_KEY]" in printed(notebook, "c0")
+    entries = await place.owner.entries(log)
+    told = [entry for entry in entries if not isinstance(entry.event, e.CellAdded)]
+    assert not any("tok-123456" in repr(entry.event) for entry in told)
+
+
+async def test_every_flushed_line_is_there_and_in_order(place: Place) -> None:
+    source = "for number in range(20_000):\n    print(number, flush=True)"
+    _, notebook = await place.run(place.order(source, "print('and one more')"))
+    execution = notebook.cells[CellId("c0")].execution
+    assert execution is not None
+    (stream,) = execution.outputs
+    assert isinstance(stream, Stream) and stream.blob is not None
+    whole = b"".join([chunk async for chunk in place.owner.open_blob(stream.blob.hash)])
+    assert whole.decode() == "".join(f"{number}\n" for number in range(20_000))
+    assert printed(notebook, "c1") == "and one more\n"
