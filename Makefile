@@ -63,8 +63,8 @@ $(BIN)/uv:
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/bootstrap.txt
 
 # What tests need and no wheel brings. Root gets it installed; others are told how, and the tests that need it skip.
-SYSTEM   := chromium
-INSTALL  := apt-get install --yes --no-install-recommends $(SYSTEM)
+SYSTEM   := chromium R
+INSTALL  := apt-get install --yes --no-install-recommends chromium r-cran-irkernel
 system:
 	@missing=; for tool in $(SYSTEM); do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	if test -z "$$missing"; then :; \

@@ -75,7 +75,8 @@ async def run_verb(workspace: Workspace, source: Path, output: str | None, as_js
     template: runs/{month}.ipynb. Without it the record stays in the store. Progress goes to stderr; the source is never changed.
     """
     from ...actors.runtime.execution import Stopping
-    from ...runs import Wish, prepare, run_file
+    from ...runs.run import run_file
+    from ...runs.wish import Wish, prepare
     from ...workspace.local import LocalWorkspace
 
     wish = Wish(
@@ -151,7 +152,7 @@ def _progress(options: dict[str, Any], cells: int) -> Any:
     from ...actors.runtime.execution import Ran
     from ...actors.runtime.messages import Message
     from ...core.sheet import SheetCell
-    from ...runs import Progress
+    from ...runs.run import Progress
 
     class Lines(Progress):
         """A line for each cell, and what it prints if somebody wants that."""
