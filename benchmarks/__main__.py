@@ -11,6 +11,8 @@ from .compare import compare_figures
 from .figures import Figure, show, show_heading
 from .git import git_figures
 from .replay import growth_figures, replay_figures
+from .results import result_figures
+from .runs import runs_figures
 from .shell import shell_figures
 
 PARTS = {
@@ -21,6 +23,8 @@ PARTS = {
     "compare": compare_figures,
     "git": git_figures,
     "shell": shell_figures,
+    "results": result_figures,
+    "runs": runs_figures,
 }
 
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -35,6 +35,19 @@ else:
         return False
 
     setattr(providers, "is_local_module_file", nowhere)  # noqa: B010 - it is theirs, and not exported
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, Any, Any]:
+    """Keep the name of the test out of its processes: ipykernel takes itself for a part of pytest when it sees one."""
+    name = os.environ.pop("PYTEST_CURRENT_TEST", None)
+    try:
+        return (yield)
+    finally:
+        if name is not None:
+            # pytest takes it away itself, and wants to find it.
+            os.environ["PYTEST_CURRENT_TEST"] = name
+
 
 OpenStore: TypeAlias = Callable[[], Awaitable[Store]]
 """Opens the store of a test; again for a second handle on the same place, as another process would."""

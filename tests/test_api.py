@@ -15,11 +15,15 @@ def test_the_public_names_are_these() -> None:
         "BadInput",
         "Conflict",
         "NotFound",
+        "NotebookExecutor",
         "QuireError",
         "Refused",
         "RunFailed",
         "Unavailable",
         "connect",
+        "inspect_notebook",
+        "results",
+        "run",
     ]
     assert all(getattr(quire, name) for name in quire.__all__)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +178,6 @@ def test_without_pandas_a_frame_says_what_is_needed(book: sb.Scrapbook, monkeypa
 
 
 def test_frames_have_scrapbooks_columns(book: sb.Scrapbook) -> None:
-    pytest.importorskip("pandas")
     one = book["a"]
     assert one.scrap_dataframe.to_dict("list") == {
         "name": ["score", "plot"],
@@ -196,8 +196,7 @@ def test_frames_have_scrapbooks_columns(book: sb.Scrapbook) -> None:
 
 
 def test_a_frame_comes_back_as_one(tmp_path: Path) -> None:
-    pandas: Any = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
+    pandas = import_module("pandas")
     frame = pandas.DataFrame({"a": [1, 2]}, index=[5, 6])
     path = written(tmp_path / "a.ipynb", scrap("f", base64.b64encode(frame.to_parquet()).decode(), "pandas"))
     pandas.testing.assert_frame_equal(sb.read_notebook(path).scraps["f"].data, frame)

@@ -13,9 +13,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .connect import connect
     from .core.errors import BadInput, Conflict, NotFound, QuireError, Refused, RunFailed, Unavailable
+    from .runs.api import run
+    from .runs.executor import NotebookExecutor, inspect_notebook
+    from .runs.results import results
 
 __version__ = "0.1.0.dev0"
-__all__ = ["BadInput", "Conflict", "NotFound", "QuireError", "Refused", "RunFailed", "Unavailable", "connect"]
+__all__ = [
+    "BadInput", "Conflict", "NotFound", "NotebookExecutor", "QuireError", "Refused", "RunFailed", "Unavailable",
+    "connect", "inspect_notebook", "results", "run",
+]  # fmt: skip
+_MODULES = {
+    "NotebookExecutor": ".runs.executor",
+    "inspect_notebook": ".runs.executor",
+    "results": ".runs.results",
+    "run": ".runs.api",
+}
+"""Where a name lives; the others are errors."""
 
 
 class _Package(ModuleType):
@@ -24,7 +37,7 @@ class _Package(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name not in __all__:
             raise AttributeError(f"module 'quire' has no attribute {name!r}")
-        return getattr(import_module(".core.errors", __name__), name)
+        return getattr(import_module(_MODULES.get(name, ".core.errors"), __name__), name)
 
     @property
     def connect(self) -> Any:

@@ -1,18 +1,26 @@
 """From an address to a workspace: the one module that knows every store.
 
 A folder (the embedded default: SQLite and a folder of blobs under `.quire/`), or
-`postgresql://…`. `QUIRE_URL` and `--at` take the same.
+`postgresql://…`. `QUIRE_URL` and `--at` take the same. Single files at other addresses, such
+as `s3://…`, are opened here, too: their client is the stores' business.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .core.errors import BadInput, NotFound
+from .actors.keeper import end_lost
+from .core.errors import BadInput, NotFound, QuireError
 from .workspace import access
 from .workspace.access import Identity
 from .workspace.local import LocalWorkspace
+
+if TYPE_CHECKING:
+    from .stores.objects import RemoteFile
 
 FOLDER = ".quire"
 DATABASE = "quire.db"
@@ -53,10 +61,11 @@ async def connect(url: str | os.PathLike[str] | None = None, identity: Identity 
     where = os.fspath(url) if url is not None else os.environ.get("QUIRE_URL", "")
     workspace = await _open(where, identity)
     secret = os.environ.get("QUIRE_TOKEN")
-    if secret is None or identity is not None:
-        return workspace
     try:
-        return await workspace.bearer(secret)
+        # What lost its lease is ended by the next who looks; a log that nobody can write tells what it tells.
+        with contextlib.suppress(QuireError):
+            await end_lost(workspace.acting_as(access.system()))
+        return workspace if secret is None or identity is not None else await workspace.bearer(secret)
     except BaseException:
         await workspace.close()
         raise
@@ -101,3 +110,25 @@ async def _open_postgres(url: str, identity: Identity | None) -> LocalWorkspace:
     blobs = open_blobs(where if where is not None else make_folder(new_folder(Path.cwd())) / "blobs")
     store = await PostgresStore.open(url, reader_url=os.environ.get("QUIRE_READER_URL"))
     return LocalWorkspace(store, blobs, identity or access.owner())
+
+
+# ---- Files at other addresses
+
+
+def remote_file(url: str, environ: Mapping[str, str]) -> RemoteFile:
+    """Open a file at an address: `s3://bucket/name`, also `gs://`, `az://` and `https://`."""
+    try:
+        from .stores.objects import RemoteFile
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] != "obstore":
+            raise
+        scheme = url.partition("://")[0]
+        raise BadInput(f"{scheme}:// needs the package obstore. Try pip install 'quire[remote]'.") from missing
+    return RemoteFile(url, allow_http=environ.get("QUIRE_ALLOW_HTTP", "").lower() in ("1", "true", "yes"))
+
+
+def shown_address(url: str) -> str:
+    """Return an address without what may be secret in it."""
+    from .stores.addresses import shown
+
+    return shown(url)

@@ -5,6 +5,7 @@ The one place that reads and writes notebooks on disk, for everybody above `file
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -83,7 +84,7 @@ def writing(path: Path) -> Generator[IO[bytes]]:
     except FileNotFoundError:
         raise NotFound(f"{path} cannot be written: there is no folder {target.parent}. Make it first.") from None
     except OSError as error:
-        raise Unavailable(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise Unavailable(f"{path} cannot be written: {_reason(error)}") from error
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -93,10 +94,39 @@ def writing(path: Path) -> Generator[IO[bytes]]:
         Path(name).replace(target)
     except OSError as error:
         Path(name).unlink(missing_ok=True)
-        raise Unavailable(f"{path} cannot be written: {error.strerror or error}. It is as it was.") from error
+        raise Unavailable(f"{path} cannot be written: {_reason(error)} It is as it was.") from error
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def check_writable(path: Path) -> None:
+    """Make the folders on the way to a file that are missing, and say if it cannot be written there."""
+    if path.is_dir():
+        raise BadInput(f"{path} is a folder. Name a file in it.")
+    folder = path.resolve().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK | os.X_OK):
+            return
+        read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+        told = "that disk is read-only." if read_only else "this user may not write there."
+    except (FileExistsError, NotADirectoryError):
+        told = "a file is in the way, where a folder should be."
+    except OSError as error:
+        told = _reason(error)
+    raise BadInput(f"{path} cannot be written in {folder}: {told} Name another place.")
+
+
+def _reason(error: OSError) -> str:
+    """What the disk says, and what to do about it where that is known."""
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT:
+            return "the disk is full. Make room, and try again."
+        case errno.EFBIG:
+            return "a file may not be that large here. See `ulimit -f`."
+        case _:
+            return f"{error.strerror or error}."
 
 
 def _mode(path: Path) -> int:

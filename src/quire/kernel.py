@@ -521,6 +521,13 @@ class Found(NamedTuple):
     """Whether it is only shown: the value is the display's own media."""
 
 
+def carries(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
+    """Whether a display may carry results. Said at once: most displays carry none."""
+    if "scrapbook" in metadata or "papermill" in metadata:
+        return True
+    return any(media in (OURS, RECORD) or media.startswith(SCRAP) for media in data)
+
+
 def found_in(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[Found]:
     """Yield the results that a display carries. Ours is exact, so what else says the same is passed over."""
     ours = data.get(OURS)
@@ -570,11 +577,41 @@ def _found_scrap(encoder: str, payload: Any, said: dict[str, Any]) -> Iterator[F
         yield Found(name, encoder, value)
 
 
+_READERS: dict[str | None, tuple[tuple[Any, ...], ...]] = {
+    # Neither mapped into memory nor unpickled: whoever wrote the bytes need not be trusted.
+    NPY: (("numpy", "load", None, False),),
+    PARQUET: (("pandas", "read_parquet"), ("polars", "read_parquet"), ("pyarrow.parquet", "read_table")),
+}
+"""Media type to modules, what to call in each, and with what after the bytes."""
+
+
+def opened(name: str, data: bytes, media: str | None) -> Any:
+    """Return the frame or the array that these bytes are, in the first library that is there; others as they are.
+
+    ImportError: there is none. ValueError: they are not what they are said to be.
+    """
+    import io
+    from importlib import import_module
+
+    if media not in _READERS:
+        return data
+    for module, reader, *settings in _READERS[media]:
+        try:
+            return getattr(import_module(module), reader)(io.BytesIO(data), *settings)
+        except ImportError:
+            continue  # also pandas without pyarrow
+        except Exception as error:
+            # Each library has errors of its own for bytes that are broken.
+            raise ValueError(f"Result {name!r} cannot be read: {error}") from None
+    wanted = "numpy is" if media == NPY else "pandas with pyarrow, or polars, is"
+    raise ImportError(f"{wanted} needed for result {name!r}, and not installed here.")
+
+
 # ---- In kernels that do not have Quire
 
 
 def startup_source() -> str:
-    """Return what a Python kernel runs, silently, before its first cell.
+    """Return what a Python kernel runs, silently, before its first cell: one expression.
 
     Afterwards `quire.kernel` and `scrapbook` can be imported there. Where either is
     installed, that one is what everybody gets.
@@ -589,7 +626,7 @@ def startup_source() -> str:
     finder = sources["quire.kernel"].rpartition(_FINDER)[2]
     imports = "from __future__ import annotations\nimport sys\nfrom typing import Any, cast\n"
     # In a namespace of its own: the notebook's has nothing new in it.
-    return f"exec({imports + finder!r} + 'install(sources)', {{'sources': {sources!r}, '__name__': 'quire.kernel'}})\n"
+    return f"exec({imports + finder!r} + 'install(sources)', {{'sources': {sources!r}, '__name__': 'quire.kernel'}})"
 
 
 _FINDER = "# ---- Finding modules that came along as text\n"

@@ -165,17 +165,14 @@ def _decoded(found: Found) -> Any:
 
 
 def _from_bytes(found: Found) -> Any:
-    import io
-
     try:
         data = base64.b64decode("".join((found.data or "").split()), validate=True)
     except (binascii.Error, ValueError):
         raise ScrapbookException(f"Scrap {found.name!r} cannot be read: it is not base64.") from None
-    if found.media == kernel.PARQUET:
-        return _frame(data, found.name)
-    if found.media == kernel.NPY:
-        return _import("numpy", f"for the array in scrap {found.name!r}").load(io.BytesIO(data), allow_pickle=False)
-    return data
+    try:
+        return kernel.opened(found.name, data, found.media)
+    except (ImportError, ValueError) as error:
+        raise ScrapbookException(str(error)) from None
 
 
 def _from_rows(rows: list[Any]) -> Any:
@@ -184,18 +181,6 @@ def _from_rows(rows: list[Any]) -> Any:
         return import_module("pandas").DataFrame(rows)
     except ImportError:
         return rows
-
-
-def _frame(data: bytes, name: str) -> Any:
-    """A frame, of the first library that is there."""
-    import io
-
-    for module, reader in (("pandas", "read_parquet"), ("polars", "read_parquet"), ("pyarrow.parquet", "read_table")):
-        try:
-            return getattr(import_module(module), reader)(io.BytesIO(data))
-        except ImportError:
-            continue
-    raise ScrapbookException(f"pandas and pyarrow, or polars, are needed for the frame in scrap {name!r}.")
 
 
 class Scraps(Dict[str, Scrap]):  # noqa: UP006 - see above

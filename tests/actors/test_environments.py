@@ -180,6 +180,25 @@ def test_another_language_gets_a_kernel_that_speaks_it(kernelspecs: Path) -> Non
         named(None, "julia")
 
 
+def test_a_notebook_that_says_no_language_gets_the_kernel_that_it_names(kernelspecs: Path) -> None:
+    assert named(None, preferred="ir").name == "ir"
+    assert named(None, preferred="mine").interpreter == OWN, "of Python, that of the environment is taken"
+    assert named(None, preferred="elsewhere").interpreter == OWN
+    assert named(None, preferred="python3").interpreter == OWN
+
+
+def test_kernels_are_found_wherever_jupyter_looks(
+    kernelspecs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(tmp_path / ".local" / "share" / "jupyter" / "kernels", "of-the-user", argv=["x"], language="x")
+    assert named("of-the-user").name == "of-the-user"
+    register(tmp_path / "data" / "kernels", "of-the-data", argv=["x"], language="x")
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    assert named("of-the-data").name == "of-the-data"
+    register(tmp_path / ".local" / "share" / "jupyter" / "kernels", "bash", argv=["other"], language="bash")
+    assert named("bash").argv[0] == "bash-kernel", "JUPYTER_PATH comes first"
+
+
 def test_kernels_of_the_active_environment_come_before_others_of_the_same_name(
     kernelspecs: Path, tmp_path: Path
 ) -> None:

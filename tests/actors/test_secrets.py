@@ -7,6 +7,7 @@ import base64
 import html
 import json
 import re
+import shlex
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -14,7 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire.actors.runtime.secrets import SHORTEST, Remover
+from quire.actors.runtime.secret_forms import SHORTEST
+from quire.actors.runtime.secrets import Remover, has_mark
+from quire.core.events import Display, Fault, OutputAdded, RunFinished
+from quire.core.ids import ExecutionId
 
 KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nshort\n-----END PRIVATE KEY-----\n"
 
@@ -99,12 +103,22 @@ ODD_SECRET = 'it\'s a "pass\\word" <&> é🦊/%+\ttab'
         f"https://example.org/{quote(ODD_SECRET)}",
         f"https://example.org/?key={quote_plus(ODD_SECRET)}",
         re.sub("%..", lambda match: match[0].lower(), quote(ODD_SECRET, safe="")),
+        json.dumps(json.dumps({"key": ODD_SECRET})),
+        repr(json.dumps([ODD_SECRET])),
+        json.dumps(html.escape(ODD_SECRET)),
+        html.escape(json.dumps(ODD_SECRET)),
+        json.dumps(ODD_SECRET).replace("/", r"\/"),
+        html.escape(ODD_SECRET).replace("&#x27;", "&#39;"),
+        shlex.quote(ODD_SECRET),
+        ODD_SECRET.encode().hex(),
+        ODD_SECRET.encode().hex().upper(),
     ],
 )
 def test_a_secret_is_found_in_the_forms_that_text_gives_it(text: str) -> None:
     cleaned = Remover({"TOKEN": ODD_SECRET}).clean(text)
     assert "[secret TOKEN]" in cleaned
     assert "pass" not in cleaned
+    assert b"pass".hex() not in cleaned.lower()
 
 
 @pytest.mark.parametrize("before", ["", "a", "ab", "abc", "user:"])
@@ -130,6 +144,86 @@ def test_the_lines_of_a_key_are_secret_each() -> None:
     assert remover.clean("  MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n") == "  [secret KEY]\n"
     assert remover.clean("short") == "short"
     assert remover.clean(base64.b64encode(KEY.encode()).decode()).count("[secret KEY]") == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [
+        ("postgresql://app:s3cr3t%2Fword@db/sales", "s3cr3t%2Fword"),
+        ("postgresql://app:s3cr3t%2Fword@db/sales", "s3cr3t/word"),
+        (json.dumps({"id": "x", "nested": [{"private_key": KEY}]}), KEY),
+        (json.dumps({"id": "x", "nested": [{"private_key": KEY}]}), KEY.splitlines()[1]),
+        (json.dumps({"apiToken": "0123456789"}), "0123456789"),
+    ],
+)
+def test_what_is_secret_in_a_url_or_an_object_is_so_on_its_own(value: str, part: str) -> None:
+    assert Remover({"GIVEN": value}).clean(f"<{part}>").startswith("<[secret GIVEN]")
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [
+        ("postgresql://postgres:postgres@db/sales", "postgres"),
+        ("postgresql://app:short@db/sales", "short"),
+        ("https://example.org/hooks/0123456789", "https://example.org/"),
+        (json.dumps({"project_id": "quarterly-reports", "token": "0123456789"}), "quarterly-reports"),
+        ("{not json at all", "not json"),
+    ],
+)
+def test_what_is_no_secret_in_it_stays(value: str, part: str) -> None:
+    assert Remover({"GIVEN": value}).clean(f"<{part}>") == f"<{part}>"
+
+
+def test_colours_and_tags_within_a_secret_do_not_hide_it() -> None:
+    remover = Remover({"TOKEN": "hunter2!"})
+    assert passed_on(remover, "a \x1b[1;3", "1mhun\x1b[0m", "ter2", "! b") == "a \x1b[1;31m[secret TOKEN]\x1b[0m b"
+    assert passed_on(remover, "\x1b[31mhun\x1b[0mt\x1b") == "\x1b[31mhun\x1b[0mt\x1b"
+    shown = '<b class="x">hun</b><i>ter2</i>! and <u>hunter</u>s'
+    assert remover.clean(shown) == '<b class="x">[secret TOKEN]</b><i></i> and <u>hunter</u>s'
+    assert remover.clean("a < b and c > hunter2!") == "a < b and c > [secret TOKEN]"
+    assert Remover({"TAG": "a<b>c!"}).clean("a<b>c! abc!") == "[secret TAG] abc!"
+
+
+def test_text_that_a_terminal_put_together_keeps_its_length() -> None:
+    remover = Remover({"TOKEN": "hunter2!"})
+    text = "the hunter2! is"
+    assert remover.masked(text) == "the ████████ is"
+    assert remover.masked("the hunter") == "the hunter"
+
+
+def test_bytes_keep_their_length_so_that_the_rest_can_be_read() -> None:
+    data = b"PAR1" + bytes(300) + b"hunter2!" + bytes(300)
+    cleaned = Remover({"TOKEN": "hunter2!"}).clean(base64.b64encode(data).decode())
+    assert isinstance(cleaned, str)
+    assert base64.b64decode(cleaned) == data.replace(b"hunter2!", b"********")
+
+
+@pytest.mark.parametrize("secret", ["hunter2!", "secret", "4711"])
+def test_what_a_secret_was_removed_from_can_be_told(secret: str) -> None:
+    remover = Remover({"TOKEN": secret})
+    for value in (secret, f"a {secret} b", {secret: 1}, {"a": ["b", [secret]]}):
+        assert has_mark(remover.clean(value))
+    for value in ("a [b] secret TOKEN", 4711, None, {"a": ["b", [True]]}, "", "█ ██"):
+        assert not has_mark(value)
+
+
+def test_of_an_event_what_it_tells_is_cleaned_and_what_it_refers_to_stays() -> None:
+    remover = Remover({"TOKEN": "hunter2!", "PIN": "4711"})
+    display = Display(data={"text/plain": "hunter2!", "n": 4711}, display_id="hunter2!", count=4711)
+    added = OutputAdded(execution=ExecutionId("hunter2!"), epoch=4711, chunk=4711, output=display)
+    assert remover.clean_event(added) == OutputAdded(
+        execution=ExecutionId("hunter2!"),
+        epoch=4711,
+        chunk=4711,
+        output=Display(
+            data={"text/plain": "[secret TOKEN]", "n": "[secret PIN]"}, display_id="[secret TOKEN]", count=4711
+        ),
+    )
+    fault = Fault(ename="hunter2!", evalue="a hunter2!", traceback=("hunter2!",))
+    finished = remover.clean_event(RunFinished(status="error", fault=fault))
+    assert finished.fault == Fault(ename="[secret TOKEN]", evalue="a [secret TOKEN]", traceback=("[secret TOKEN]",))
+    other = RunFinished(status="success")
+    assert remover.clean_event(other) is other
 
 
 def test_values_of_any_depth_are_cleaned_names_included() -> None:
@@ -175,6 +269,25 @@ def test_however_a_text_is_cut_no_secret_comes_out_and_all_else_does(
     whole = safe + remover.flush("stdout")
     assert whole == passed_on(remover, text) == remover.clean(text)
     assert not any(secret in whole for secret in secrets.values())
+
+
+@pytest.mark.generated
+@given(SECRETS, st.text(ALPHABET, max_size=30), st.data())
+def test_however_a_text_is_cut_and_coloured_no_secret_is_read_in_it(
+    secrets: dict[str, str], text: str, data: st.DataObject
+) -> None:
+    places = data.draw(st.sets(st.integers(0, len(text)), max_size=5))
+    coloured = "".join(
+        ("\x1b[1;31m" if place in places else "") + text[place : place + 1] for place in range(len(text) + 1)
+    )
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(coloured)), max_size=6)))
+    pieces = [coloured[start:end] for start, end in zip([0, *cuts], [*cuts, len(coloured)], strict=True)]
+    remover = Remover(secrets)
+    seen = passed_on(remover, *pieces)
+    assert seen.count("\x1b[1;31m") == len(places)
+    read = seen.replace("\x1b[1;31m", "")
+    assert not any(secret in read for secret in secrets.values())
+    assert read == remover.clean(text)
 
 
 @pytest.mark.generated

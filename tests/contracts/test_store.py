@@ -337,6 +337,19 @@ async def test_a_lease_that_ran_out_can_be_taken_and_not_renewed(store: Store) -
     assert await store.renew(lost, 60) is None
 
 
+async def test_leases_are_listed_until_they_are_given_back(open_store: OpenStore) -> None:
+    """Rule 10: one that ran out is seen by the next who looks, whatever became of its holder."""
+    here, there = await open_store(), await open_store()
+    held, given_back = [await here.acquire(name, "runtime:a", 60) for name in ("run:held", "run:given")]
+    lost = await here.acquire("run:lost", "runtime:b", 0)
+    assert held is not None and given_back is not None and lost is not None
+    await here.release(given_back)
+    found = {lease.name: (lease.holder, lease.epoch, lease.seconds_left > 0) for lease in await there.leases()}
+    assert found == {"run:held": ("runtime:a", held.epoch, True), "run:lost": ("runtime:b", lost.epoch, False)}
+    await there.release(lost)
+    assert [lease.name for lease in await here.leases()] == ["run:held"]
+
+
 async def test_a_lease_is_never_held_by_two(open_store: OpenStore) -> None:
     handles = [await open_store() for _ in range(4)]
     for round in range(25):

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from quire.core.errors import BadInput
 from quire.core.events import NotebookEvent
-from quire.core.exchange import INLINE_BYTES, blobs_of, events_of, sheet_of
-from quire.core.ids import CellId
+from quire.core.exchange import INLINE_BYTES, WHOLE_TEXT, blobs_of, events_of, sheet_of
+from quire.core.ids import CellId, LogId
 from quire.core.notebook import INLINE_TEXT, Notebook
 from quire.core.reduce import Fold
 from quire.core.sheet import Sheet, SheetCell, with_ids
@@ -130,6 +130,20 @@ def test_without_its_blob_an_output_says_how_much_is_missing() -> None:
     notebook, _ = taken_in(code({"output_type": "stream", "name": "stdout", "text": LONG}))
     (output,) = sheet_of(notebook, {}).cells[0].outputs
     assert f"[… {len(LONG) - INLINE_TEXT:,} characters left out; the whole is in blob " in output["text"]
+
+
+def test_a_text_of_more_than_ten_megabytes_says_how_to_get_all_of_it() -> None:
+    text = "x" * (WHOLE_TEXT + 1)
+    shown = {"output_type": "display_data", "data": {"text/plain": text, "text/html": "<b>" + text}, "metadata": {}}
+    notebook, blobs = taken_in(code({"output_type": "stream", "name": "stdout", "text": text}, shown))
+    assert [ref.media for ref in blobs_of(notebook)] == ["text/html"]
+    cell = sheet_of(notebook, blobs, LogId("01RUN")).cells[0]
+    stream, display = cell.outputs
+    line = f"; `quire output 01RUN {cell.id}` prints all of it …]"
+    half = "x" * (INLINE_TEXT // 2)
+    assert stream["text"] == f"{half}\n[… {len(text) - INLINE_TEXT:,} characters left out{line}\n{half}"
+    assert display["data"]["text/plain"] == f"{'x' * INLINE_TEXT}\n[… cut: {len(text):,} bytes in all{line}"
+    assert display["data"]["text/html"] == f"<b>{text}"
 
 
 def test_an_image_that_is_no_base64_is_kept_as_the_text_it_is() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from quire.core.errors import BadInput
 from quire.core.events import BlobRef
@@ -200,3 +201,8 @@ def logged(kind: str, value: Any = None, media: str | None = None) -> dict[str, 
 )
 def test_what_is_in_a_blob_is_judged_by_its_kind(type: str | None, found: dict[str, Recorded], right: bool) -> None:
     assert (check([DeclaredResult(name="x", type=type)], found) == []) is right
+
+
+def test_beside_its_blob_a_file_has_its_name() -> None:
+    found = logged("file", "report.csv", "text/csv")["x"]
+    assert (found.file, found.value, found.media, found.size) == ("report.csv", UNSET, "text/csv", 5)

@@ -187,6 +187,12 @@ def test_a_notebook_with_a_cell_of_parameters_gets_only_what_was_given() -> None
     assert sources(made) == ["a = 1\nb = 2", '# Parameters\nb = 3\nother = "x"\n', "'{a}'"]
 
 
+def test_values_stand_in_the_order_in_which_they_were_given() -> None:
+    sheet = notebook(code("a = 1\nb = 2", "parameters"))
+    made = parameterized(sheet, bind(declared(sheet), {"new": 1, "b": 2, "a": 3}))
+    assert sources(made)[1] == "# Parameters\nnew = 1\nb = 2\na = 3\n"
+
+
 def test_what_stands_in_braces_need_not_be_a_variable_too() -> None:
     sheet = read("---\nparameters:\n  box: {type: dict, default: {a: 1}}\n---\n\n{box}\n\n```bash\nls\n```\n", "a.md")
     made = parameterized(sheet, bind(declared(sheet), {}))

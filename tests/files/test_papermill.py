@@ -7,18 +7,19 @@ from typing import Any, cast
 
 import nbformat
 import pytest
+from msgspec.structs import replace
 
 from quire.core import events as e
 from quire.core.errors import BadInput
 from quire.core.events import ExecutionStatus, RunSource, RunStatus
 from quire.core.exchange import sheet_of
-from quire.core.ids import CellId, ExecutionId, RuntimeId
+from quire.core.ids import CellId, ExecutionId, LogId, RuntimeId
 from quire.core.notebook import Notebook
 from quire.core.reduce import Fold
-from quire.core.sheet import Sheet
+from quire.core.sheet import Sheet, SheetCell
 from quire.core.text import source_hash
 from quire.files.formats import read, write
-from quire.files.papermill import ERROR_TAG, executed, without_markers
+from quire.files.papermill import ERROR_TAG, executed, prepared_only, without_markers
 from tests.play import RUNTIME, at, entry
 
 STYLE = 'style="color:red; font-family:Helvetica Neue, Helvetica, Arial, sans-serif; font-size:2em;"'
@@ -27,7 +28,9 @@ STYLE = 'style="color:red; font-family:Helvetica Neue, Helvetica, Arial, sans-se
 class Log:
     """The log of a run, second by second: each event is one later."""
 
-    def __init__(self, *cells: tuple[str, e.CellKind, tuple[str, ...]]) -> None:
+    def __init__(
+        self, *cells: tuple[str, e.CellKind, tuple[str, ...]], environment: dict[str, Any] | None = None
+    ) -> None:
         self._fold = Fold()
         self._seq = 0
         self.add(e.RunRequested(name="sales", source=RunSource(path="sales.py")))
@@ -36,7 +39,7 @@ class Log:
             self.add(e.CellAdded(cell=CellId(name), after=after, kind=kind, source=name, tags=tags))
             after = CellId(name)
         self.add(e.RunClaimed(runtime=RuntimeId(RUNTIME), epoch=1))
-        self.started = self.add(e.RunStarted(epoch=1))
+        self.started = self.add(e.RunStarted(epoch=1, environment=environment or {}))
 
     def add(self, event: e.KnownEvent) -> str:
         """Take an event, and say when it was."""
@@ -267,6 +270,36 @@ def test_the_file_is_a_valid_notebook_and_its_ids_are_always_the_same() -> None:
     cast("Any", nbformat).validate(node)
     assert read(text, "a.ipynb").cells == log.sheet.cells
     assert "In [None]" in log.sheet.cells[0].source
+
+
+def test_the_file_names_its_run_its_interpreter_and_what_the_kernel_said_of_itself() -> None:
+    info = {"name": "python", "version": "3.11.7"}
+    kernel = {"interpreter": "/venv/bin/python", "kernel": "python3", "language_info": info}
+    notebook = Log(("load", "code", ()), environment=kernel).notebook
+    sheet = sheet_of(notebook, {})
+    made = executed(sheet, notebook, input_path=None, output_path=None, log=LogId("01RUN"))
+    assert made.ours == {"run": "01RUN", "interpreter": "/venv/bin/python"}
+    assert made.metadata["language_info"] == info
+    assert made.metadata["kernelspec"] == {"name": "python3", "display_name": "Python 3", "language": "python"}
+    # A kernelspec that is there is the author's own.
+    own = {"name": "mine", "display_name": "Mine"}
+    again = executed(replace(sheet, metadata={"kernelspec": own}), notebook, input_path=None, output_path=None)
+    assert (again.metadata["kernelspec"], again.ours) == (own, {})
+
+
+def test_what_is_only_prepared_has_no_times_and_keeps_what_it_shows() -> None:
+    shown = SheetCell(id=CellId("load"), source="1", outputs=[{"output_type": "stream", "name": "stdout", "text": "1"}])
+    mark = SheetCell(id=CellId("mark"), kind="markdown", tags=(ERROR_TAG,))
+    made = prepared_only(Sheet(cells=(mark, shown)), input_path="a.ipynb", output_path="b.ipynb")
+    assert made.cells == (shown,)
+    assert made.metadata["papermill"] == {
+        "default_parameters": {},
+        "parameters": {},
+        "environment_variables": {},
+        "version": "2.7.0",
+        "input_path": "a.ipynb",
+        "output_path": "b.ipynb",
+    }
 
 
 def test_a_notebook_that_is_no_run_has_no_record() -> None:

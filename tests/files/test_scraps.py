@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from quire.core.ids import CellId
 from quire.core.results import Recorded
 from quire.core.sheet import Sheet, SheetCell
-from quire.files import formats
-from quire.files.scraps import results_of, rows_of
+from quire.files.scraps import results_of
 
 OURS = "application/vnd.quire.result+json"
 RECORD = "application/papermill.record+json"
@@ -142,29 +141,3 @@ junk = st.recursive(
 def test_nothing_that_a_file_says_raises(data: Any, section: Any) -> None:
     for result in read(display(data, scrapbook=section, papermill=section)).values():
         json.dumps(None if result.data is not None else result.value)
-
-
-def test_rows_say_where_each_result_comes_from() -> None:
-    text = json.dumps(
-        {
-            "cells": [
-                {
-                    "cell_type": "code",
-                    "id": "c1",
-                    "source": "",
-                    "metadata": {},
-                    "execution_count": 1,
-                    "outputs": [scrap("n", 1, "json"), display({OURS: {"name": "f", "kind": "file", "data": "eA=="}})],
-                }
-            ],
-            "metadata": {},
-            "nbformat": 4,
-            "nbformat_minor": 5,
-        }
-    )
-    rows = rows_of(results_of(formats.read(text, "a.ipynb")), "a.ipynb", "01J")
-    common = {"file": "a.ipynb", "run": "01J", "cell": "c1"}
-    assert rows == [
-        {**common, "name": "n", "kind": "json", "value": 1, "media": None, "size": None},
-        {**common, "name": "f", "kind": "file", "value": None, "media": "application/octet-stream", "size": 1},
-    ]

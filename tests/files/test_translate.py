@@ -21,6 +21,8 @@ from quire.core.errors import BadInput
 from quire.core.values import FilePath, tag, untag
 from quire.files.translate import LANGUAGES, fits, known_language, translate
 
+from ..kernels import DENO
+
 SUMMER = dt.datetime(2026, 10, 25, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"), fold=1)
 HOSTILE = (
     st.text(st.sampled_from("ab'\"\\{}\n\r\t#;()`$!*/-=%@[] \x00\x0c\u2028\x85é\u2019\u201d\ufeff🦊\ud800")) | st.text()
@@ -398,11 +400,9 @@ def test_any_values_are_written_or_refused_by_name(language: str, values: dict[s
     assert translate(values, language) == source
 
 
-RSCRIPT, NODE = shutil.which("Rscript"), shutil.which("node")
 SAMPLES = ["a'b\"\\\n\t$x`", "é🦊\u2028\x01\x85", "", "%s #{x} \\u0041"]
 
 
-@pytest.mark.skipif(RSCRIPT is None, reason="R is not installed here")
 def test_r_itself_reads_the_values_back() -> None:
     numbers = [0.1 + 0.2, 1e300, 5e-324, -0.5, 2.0**60]
     checks = [
@@ -412,14 +412,13 @@ def test_r_itself_reads_the_values_back() -> None:
     ]
     checks += [f"y[[{n}]] == {each.hex()}" for n, each in enumerate(numbers, 1)]
     script = translate({"x": SAMPLES, "y": numbers}, "r") + f"stopifnot({', '.join(checks)})\n"
-    subprocess.run([str(RSCRIPT), "-e", script], check=True, capture_output=True)
+    subprocess.run(["Rscript", "-e", script], check=True, capture_output=True)
 
 
-@pytest.mark.skipif(NODE is None, reason="Node is not installed here")
 def test_javascript_itself_reads_the_values_back() -> None:
     values = {"x": SAMPLES, "y": {"__proto__": [1, -0.5, None, True]}}
     script = translate(values, "javascript") + "console.log(JSON.stringify({x, y}))"
-    done = subprocess.run([str(NODE), "-e", script], check=True, capture_output=True)
+    done = subprocess.run([DENO, "run", "-"], input=script.encode(), check=True, capture_output=True)
     assert json.loads(done.stdout) == values
 
 

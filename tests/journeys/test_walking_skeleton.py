@@ -66,7 +66,7 @@ async def test_a_notebook_is_written_run_followed_and_shown(tmp_path: Path) -> N
     await write_notebook(workspace, log)
 
     follower = await start(QUIRE, "log", log, "--follow", "--json", "--at", tmp_path)
-    runtime = await start(sys.executable, "-m", "tests.journeys.throwaway_runtime", tmp_path, "skeleton", "2")
+    runtime = await start(sys.executable, "-m", "tests.journeys.runtime", tmp_path, "skeleton", "2")
     assert follower.stdout is not None
     seen: list[dict[str, object]] = []
     finished = 0

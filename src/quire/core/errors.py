@@ -15,7 +15,10 @@ turns an error into what a door says: an HTTP status, a WebSocket close code, an
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from .outcome import Outcome
 
 
 class QuireError(Exception):
@@ -45,6 +48,18 @@ class BadInput(QuireError):
 
 class RunFailed(QuireError):
     """A cell raised."""
+
+    # Of the cell, under papermill's names. A run may also have ended while no cell was running.
+    def __init__(self, message: str, *, outcome: Outcome | None = None, exec_count: int | None = None) -> None:
+        super().__init__(message)
+        failed = outcome.failed_cell if outcome is not None else None
+        self.outcome = outcome
+        self.exec_count = exec_count
+        self.cell_index = failed.index if failed is not None else None
+        self.source = failed.source if failed is not None else None
+        self.ename = failed.ename if failed is not None else ""
+        self.evalue = failed.evalue if failed is not None else ""
+        self.traceback = list(failed.traceback) if failed is not None else []
 
 
 class Unavailable(QuireError):

@@ -122,14 +122,24 @@ class ConflictResolved(Event, frozen=True, kw_only=True, tag="conflict_resolved"
     conflict: ConflictId
 
 
+class NamedResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A named, typed value (tagged, see values.py) or a blob."""
+
+    name: str
+    kind: str
+    value: Annotated[Json, msgspec.Meta(extra={"content": True})] = None
+    blob: BlobRef | None = None
+
+
 class OutputsImported(Event, frozen=True, kw_only=True, tag="outputs_imported"):
-    """A file that was taken in says what a cell showed. It ran elsewhere: nobody here saw it."""
+    """What a cell showed and recorded elsewhere: a file that was taken in says so, or the run that this one resumes."""
 
     execution: ExecutionId
     cell: CellId
     source_hash: str
     outputs: tuple[Output, ...] = ()
     count: int | None = None
+    results: tuple[NamedResult, ...] = ()
 
 
 class MomentNamed(Event, frozen=True, kw_only=True, tag="moment_named"):
@@ -437,6 +447,8 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
     status: RunStatus
     failed_cell: CellId | None = None
     fault: Fault | None = None
+    widgets: BlobRef | None = None
+    """What widgets were last, as Jupyter keeps it in a notebook's metadata."""
 
 
 # ---- Runtimes

@@ -17,7 +17,7 @@ from typing import Any, cast
 from . import events as e
 from .errors import BadInput
 from .events import BlobRef, Display, Output, Raised, Stream
-from .ids import CellId, ExecutionId
+from .ids import CellId, ExecutionId, LogId
 from .notebook import INLINE_TEXT, Cell, Notebook
 from .same import same
 from .shape import blob_refs
@@ -29,6 +29,8 @@ INLINE_BYTES = 1024
 """Bytes beyond this are a blob (rule 5); of text, INLINE_TEXT code points."""
 WHOLE_TEXT = 10_000_000
 """Up to so many bytes of text stand in a file whole; beyond that, head and tail."""
+
+_PLAIN = "text/plain"
 
 FILE = "quire.file"
 """Where the metadata of a notebook or cell keeps what only files have: attachments, fields nobody knows."""
@@ -47,21 +49,50 @@ def is_text(media: str) -> bool:
 
 
 def blobs_of(notebook: Notebook) -> Iterator[BlobRef]:
-    """The blobs that `sheet_of` wants: all but those too large to stand in a file."""
+    """The blobs that `sheet_of` wants: all but texts too large to stand in a file."""
+    if notebook.run is not None and notebook.run.widgets is not None:
+        yield notebook.run.widgets
     for cell in notebook.live_cells:
-        for output in cell.execution.outputs if cell.execution is not None else ():
-            limit = WHOLE_TEXT if isinstance(output, Stream) else None
-            yield from (ref for ref in blob_refs(output) if limit is None or ref.size <= limit)
+        yield from blobs_of_cell(cell)
 
 
-def sheet_of(notebook: Notebook, blobs: Mapping[str, bytes]) -> Sheet:
-    """Return the notebook as a file has it. Of a blob that is not in `blobs`, the excerpt stands in."""
-    metadata, ours = _without_ours(notebook.metadata)
-    cells = tuple(_sheet_cell(cell, blobs) for cell in notebook.live_cells)
+def blobs_of_cell(cell: Cell) -> Iterator[BlobRef]:
+    """The blobs that `outputs_of` wants of a cell."""
+    for output in cell.execution.outputs if cell.execution is not None else ():
+        yield from _wanted(output)
+
+
+def _wanted(output: Output) -> Iterator[BlobRef]:
+    return (ref for ref in blob_refs(output) if ref.media != _PLAIN or ref.size <= WHOLE_TEXT)
+
+
+def sheet_of(notebook: Notebook, blobs: Mapping[str, bytes], log: LogId | None = None) -> Sheet:
+    """Return the notebook as a file has it. Of a blob that is not in `blobs`, the excerpt stands in.
+
+    With `log`, a text that is cut says how to get the rest out of that log.
+    """
+    requested = notebook.run.metadata if notebook.run is not None else {}
+    metadata, ours = _without_ours(requested | notebook.metadata | _widgets(notebook, blobs))
+    cells = tuple(_sheet_cell(cell, blobs, log) for cell in notebook.live_cells)
     return Sheet(cells=cells, metadata=metadata, extra=ours.get("extra", {}))
 
 
-def _sheet_cell(cell: Cell, blobs: Mapping[str, bytes]) -> SheetCell:
+def _widgets(notebook: Notebook, blobs: Mapping[str, bytes]) -> dict[str, Json]:
+    """What widgets were last, for pages that show them where no kernel runs."""
+    ref = notebook.run.widgets if notebook.run is not None else None
+    data = blobs.get(ref.hash) if ref is not None else None
+    return {"widgets": json.loads(data)} if data is not None else {}
+
+
+def outputs_of(cell: Cell, blob: Callable[[str], bytes | None], log: LogId | None = None) -> Iterator[Json]:
+    """Yield what a cell shows, as `sheet_of` has it; each output's blobs are asked for when its turn comes."""
+    rest = f"`quire output {log} {cell.id}` prints all of it" if log is not None else None
+    for output in cell.execution.outputs if cell.runs and cell.execution is not None else ():
+        found = {ref.hash: data for ref in _wanted(output) if (data := blob(ref.hash)) is not None}
+        yield _nbformat_output(output, found, rest)
+
+
+def _sheet_cell(cell: Cell, blobs: Mapping[str, bytes], log: LogId | None) -> SheetCell:
     metadata, ours = _without_ours(cell.metadata)
     shown = cell.execution if cell.runs else None
     return SheetCell(
@@ -71,7 +102,7 @@ def _sheet_cell(cell: Cell, blobs: Mapping[str, bytes]) -> SheetCell:
         name=cell.name,
         tags=cell.tags,
         metadata=metadata,
-        outputs=[_nbformat_output(output, blobs) for output in shown.outputs] if shown is not None else [],
+        outputs=list(outputs_of(cell, blobs.get, log)),
         count=shown.count if shown is not None else None,
         attachments=ours.get("attachments", {}),
         extra=ours.get("extra", {}),
@@ -92,33 +123,36 @@ def _untagged(values: dict[str, Json]) -> dict[str, Json]:
         return values
 
 
-def _nbformat_output(output: Output, blobs: Mapping[str, bytes]) -> Json:
+def _nbformat_output(output: Output, blobs: Mapping[str, bytes], rest: str | None) -> Json:
     match output:
         case Stream():
-            return {"output_type": "stream", "name": output.name, "text": _stream_text(output, blobs)}
+            return {"output_type": "stream", "name": output.name, "text": _stream_text(output, blobs, rest)}
         case Raised():
             traceback = list(output.traceback)
             return {"output_type": "error", "ename": output.ename, "evalue": output.evalue, "traceback": traceback}
         case Display():
-            shown = {"data": _media(output, blobs), "metadata": _untagged(output.metadata)}
+            shown = {"data": _media(output, blobs, rest), "metadata": _untagged(output.metadata)}
             if output.count is None:
                 return {"output_type": "display_data", **shown}
             # 0: a value whose file did not say its number. Kernels count from 1.
             return {"output_type": "execute_result", "execution_count": output.count or None, **shown}
 
 
-def _stream_text(stream: Stream, blobs: Mapping[str, bytes]) -> str:
+def _stream_text(stream: Stream, blobs: Mapping[str, bytes], rest: str | None) -> str:
     if stream.blob is not None and stream.blob.hash in blobs:
         return blobs[stream.blob.hash].decode("utf-8", "replace")
     if not stream.omitted:
         return stream.head + stream.tail
-    where = f"; the whole is in blob {stream.blob.hash}" if stream.blob is not None else ""
+    where = f"; {rest or f'the whole is in blob {stream.blob.hash}'}" if stream.blob is not None else ""
     return f"{stream.head}\n[… {stream.omitted:,} characters left out{where} …]\n{stream.tail}"
 
 
-def _media(output: Display, blobs: Mapping[str, bytes]) -> dict[str, Json]:
+def _media(output: Display, blobs: Mapping[str, bytes], rest: str | None) -> dict[str, Json]:
     refs = {media: ref for media, ref in output.blobs.items() if ref.hash in blobs}
     whole = {media: _from_blob(ref.media or media, blobs[ref.hash]) for media, ref in refs.items()}
+    text, ref = output.data.get(_PLAIN), output.blobs.get(_PLAIN)
+    if isinstance(text, str) and ref is not None and ref.hash not in blobs:
+        whole[_PLAIN] = f"{text}\n[… cut: {ref.size:,} bytes in all; {rest or f'the whole is in blob {ref.hash}'} …]"
     return output.data | whole
 
 
@@ -134,12 +168,11 @@ def _from_blob(media: str, data: bytes) -> Json:
 def events_of(sheet: Sheet, name: str, new_id: Callable[[], str]) -> tuple[list[e.KnownEvent], Blobs]:
     """Return the events that make a notebook of a sheet, and the blobs they name."""
     blobs: Blobs = {}
-    metadata = _with_ours(sheet.metadata, {"extra": sheet.extra})
-    events: list[e.KnownEvent] = [e.NotebookCreated(name=name, metadata=metadata)]
+    events: list[e.KnownEvent] = [e.NotebookCreated(name=name, metadata=metadata_of(sheet))]
     after: CellId | None = None
     for number, cell in enumerate(sheet.cells, 1):
         _check_whole(cell, number)
-        events.append(_added(cell, after))
+        events.append(added(cell, after))
         if cell.kind in ("code", "sql") and (cell.outputs or cell.count is not None):
             outputs = tuple(_our_output(output, cell, blobs) for output in cell.outputs)
             hash = source_hash(cell.source)
@@ -153,6 +186,11 @@ def events_of(sheet: Sheet, name: str, new_id: Callable[[], str]) -> tuple[list[
     return events, blobs
 
 
+def metadata_of(sheet: Sheet) -> dict[str, Json]:
+    """The metadata of a notebook that a sheet becomes."""
+    return _with_ours(sheet.metadata, {"extra": sheet.extra})
+
+
 def _check_whole(cell: SheetCell, number: int) -> None:
     try:
         cell.source.encode()
@@ -161,7 +199,8 @@ def _check_whole(cell: SheetCell, number: int) -> None:
         raise BadInput(f"{told}, which no text can hold. Remove it in the notebook.") from None
 
 
-def _added(cell: SheetCell, after: CellId | None) -> e.CellAdded:
+def added(cell: SheetCell, after: CellId | None) -> e.CellAdded:
+    """The event that makes this cell."""
     metadata = _with_ours(cell.metadata, {"attachments": cell.attachments, "extra": cell.extra})
     return e.CellAdded(
         cell=cell.id,

@@ -114,6 +114,16 @@ def take_over(now: Notebook, entry: Entry, event: e.OutputsImported) -> None:
         imported=True,
     )
     set_cell(now, event.cell, execution=execution, missed=None)
+    for result in event.results:
+        now.results[result.name] = Result(
+            name=result.name,
+            kind=result.kind,
+            value=result.value,
+            blob=result.blob,
+            execution=event.execution,
+            cell=event.cell,
+            at=entry.at,
+        )
 
 
 def answer_input(now: Notebook, entry: Entry, event: e.InputAnswered) -> None:

@@ -173,6 +173,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who wanted it to stop, first."""
     failed_cell: CellId | None = None
     fault: Fault | None = None
+    widgets: BlobRef | None = None
 
     @property
     def is_open(self) -> bool:

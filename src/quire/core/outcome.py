@@ -8,7 +8,7 @@ import msgspec
 
 from .errors import NotFound
 from .ids import CellId, LogId
-from .notebook import Notebook
+from .notebook import Cell, Notebook
 from .values import Json
 
 
@@ -24,18 +24,30 @@ class FailedCell(msgspec.Struct, frozen=True, kw_only=True):
     traceback: tuple[str, ...]
 
 
+class RunFault(msgspec.Struct, frozen=True, kw_only=True):
+    """What was wrong with a run as a whole."""
+
+    ename: str
+    evalue: str
+
+
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """How a run ended. Anything but `success` is an error to whoever called."""
 
     status: str
-    run: LogId
+    run: LogId | None
+    """None: nothing was run, its parameters were only put in."""
     output: str | None
     duration_seconds: float | None
     cells_executed: int
     failed_cell: FailedCell | None
     scraps: dict[str, Json]
     """The results: name to value, tagged where JSON has no such value; of a blob, its hash."""
+    fault: RunFault | None = None
+    """What was wrong with the run as a whole, and with no cell of it: a kernel that cannot start, a result that is missing."""
     interpreter: str | None = None
+    output_fault: str | None = None
+    """Why the output is not what the log says; None: it is."""
 
 
 def outcome_of(log: LogId, notebook: Notebook, output: str | None = None) -> Outcome:
@@ -44,16 +56,22 @@ def outcome_of(log: LogId, notebook: Notebook, output: str | None = None) -> Out
     if run is None:
         raise NotFound(f"{notebook.name!r} is a notebook, not a run: it has no outcome.")
     interpreter = run.environment.get("interpreter")
+    fault = run.fault if run.failed_cell is None else None
     return Outcome(
         status=run.status,
         run=log,
         output=output,
         duration_seconds=_seconds(run.started_at or run.at, run.finished_at),
-        cells_executed=sum(cell.execution is not None for cell in notebook.live_cells),
+        cells_executed=sum(_ran_here(cell) for cell in notebook.live_cells),
         failed_cell=_failed_cell(notebook),
         scraps={name: _value(notebook, name) for name in notebook.results},
+        fault=RunFault(ename=fault.ename, evalue=fault.evalue) if fault is not None else None,
         interpreter=interpreter if isinstance(interpreter, str) else None,
     )
+
+
+def _ran_here(cell: Cell) -> bool:
+    return cell.execution is not None and not cell.execution.imported
 
 
 def _seconds(start: str, end: str | None) -> float | None:

@@ -295,7 +295,7 @@ def _missing(parameters: Sequence[Parameter]) -> str:
 
 def _bound(parameter: Parameter | None, value: Any) -> Any:
     if parameter is None:
-        return guess(value) if isinstance(value, Text) else untag(value) if isinstance(value, dict) else value
+        return guess(str(value)) if isinstance(value, Text) else untag(value) if isinstance(value, dict) else value
     wanted = parameter.wanted
     try:
         found = _read(value, wanted, parameter)

@@ -33,7 +33,7 @@ from .notebook import (
 from .outputs import set_cell
 from .text import apply
 
-REDUCER = 2
+REDUCER = 3
 
 _CONTAINERS = (
     "cells",
@@ -201,7 +201,12 @@ def _apply_rare(folding: Fold, now: Notebook, entry: Entry, event: _Rare) -> Non
             _cancel_run(now, entry)
         case e.RunFinished():
             _change_run(
-                now, status=event.status, finished_at=entry.at, failed_cell=event.failed_cell, fault=event.fault
+                now,
+                status=event.status,
+                finished_at=entry.at,
+                failed_cell=event.failed_cell,
+                fault=event.fault,
+                widgets=event.widgets,
             )
         case e.RuntimeAttached():
             now.runtimes[event.runtime] = Runtime(

@@ -73,6 +73,8 @@ def recorded(result: Result) -> Recorded:
         value=result.value if blob is None else UNSET,
         media=media,
         size=blob.size if blob is not None else None,
+        # A log has no field for it, and beside a blob the value is free.
+        file=result.value if blob is not None and isinstance(result.value, str) else None,
         cell=result.cell,
     )
 

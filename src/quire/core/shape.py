@@ -23,10 +23,12 @@ from .events import (
     DisplayUpdated,
     Draft,
     KnownEvent,
+    NamedResult,
     Output,
     OutputAdded,
     OutputsImported,
     ResultRecorded,
+    RunFinished,
     SourceEdited,
     Stream,
     StreamAppended,
@@ -60,7 +62,32 @@ def _check_fields(given: Any, shape: inspect.Type, where: str) -> None:
 
 def check_unfilled(draft: Draft) -> None:
     """Refuse a draft that fills what only the workspace fills, at any depth."""
-    _check_unfilled(draft.event)
+    if _has_filled(type(draft.event)):
+        _check_unfilled(draft.event)
+
+
+@cache
+def _has_filled(kind: type[msgspec.Struct]) -> bool:
+    """Whether the workspace fills anything in such an event: in most there is nothing to look at."""
+    waiting, seen = [_shape(kind)], set[type[msgspec.Struct]]()
+    while waiting:
+        match waiting.pop():
+            case inspect.StructType(cls=cls) as shape if cls not in seen:
+                if filled_fields(cls):
+                    return True
+                seen.add(cls)
+                waiting += [field.type for field in shape.fields]
+            case inspect.UnionType(types=types):
+                waiting += types
+            case inspect.VarTupleType(item_type=item) | inspect.ListType(item_type=item):
+                waiting.append(item)
+            case inspect.DictType(value_type=value):
+                waiting.append(value)
+            case inspect.Metadata(type=inner):
+                waiting.append(inner)
+            case _:
+                pass
+    return False
 
 
 def _check_unfilled(value: Any) -> None:
@@ -132,9 +159,12 @@ def without_blobs(event: KnownEvent, gone: Collection[str]) -> KnownEvent:
         case OutputAdded(output=Display() as shown):
             return replace(event, output=replace(shown, blobs=_kept(shown.blobs, gone)))
         case OutputsImported():
-            return replace(event, outputs=tuple(_output_without(output, gone) for output in event.outputs))
+            outputs = tuple(_output_without(output, gone) for output in event.outputs)
+            return replace(event, outputs=outputs, results=tuple(_result_without(each, gone) for each in event.results))
         case DisplayUpdated():
             return replace(event, blobs=_kept(event.blobs, gone))
+        case RunFinished() if event.widgets is not None and event.widgets.hash in gone:
+            return replace(event, widgets=None)
         case StreamAppended() | ResultRecorded() if event.blob is not None and event.blob.hash in gone:
             return replace(event, blob=None)
         case _:
@@ -149,6 +179,10 @@ def _output_without(output: Output, gone: Collection[str]) -> Output:
             return replace(output, blob=None)
         case _:
             return output
+
+
+def _result_without(result: NamedResult, gone: Collection[str]) -> NamedResult:
+    return replace(result, blob=None) if result.blob is not None and result.blob.hash in gone else result
 
 
 def _kept(blobs: dict[str, BlobRef], gone: Collection[str]) -> dict[str, BlobRef]:

@@ -44,7 +44,9 @@ def parameterized(sheet: Sheet, bound: Bound, language: str | None = None, *, re
     """Return the sheet as it is to be run: `{name}` filled in, values injected."""
     front = _declared_in_front(sheet)
     # What a cell declares has its default there; what the frontmatter declares has it nowhere else.
-    values = {name: value for name, value in bound.values.items() if name in front or name in bound.given}
+    values = {name: value for name, value in bound.values.items() if name in front and name not in bound.given}
+    # In the order in which they were given, as papermill has it.
+    values |= bound.given
     if not front:
         return inject(sheet, values, language, report_mode=report_mode)
     from .fill import fill

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, cast
 from msgspec.structs import replace
 
 from ..core.errors import BadInput
-from ..core.ids import CellId
+from ..core.ids import CellId, LogId
 from ..core.notebook import Cell, Execution, Notebook, Run
-from ..core.sheet import Sheet, SheetCell, derived_ids
+from ..core.sheet import OURS, Sheet, SheetCell, derived_ids
 from ..core.values import Json
 
 KEY = "papermill"
@@ -38,10 +38,13 @@ class _Times(NamedTuple):
     end: str | None = None
 
 
-def executed(sheet: Sheet, notebook: Notebook, *, input_path: str | None, output_path: str | None) -> Sheet:
+def executed(
+    sheet: Sheet, notebook: Notebook, *, input_path: str | None, output_path: str | None, log: LogId | None = None
+) -> Sheet:
     """Return the sheet of a run, in its course or after it, with papermill's metadata and error cells.
 
-    `notebook` is the fold of the run's log and `sheet` is what `sheet_of` makes of it.
+    `notebook` is the fold of the run's log and `sheet` is what `sheet_of` makes of it. With
+    `log`, the file says which run left it.
     """
     run = notebook.run
     if run is None:
@@ -49,7 +52,15 @@ def executed(sheet: Sheet, notebook: Notebook, *, input_path: str | None, output
     clean = without_markers(sheet)
     cells, failed = _cells(clean, notebook, run)
     metadata = _of_notebook(sheet.metadata, run, failed=failed, input_path=input_path, output_path=output_path)
-    return replace(sheet, cells=_marked(cells, run), metadata=metadata)
+    return replace(
+        sheet, cells=_marked(cells, run), metadata=metadata | _of_kernel(sheet, run) | _ours(sheet, run, log)
+    )
+
+
+def prepared_only(sheet: Sheet, *, input_path: str | None, output_path: str | None) -> Sheet:
+    """Return a sheet that has its parameters and was not run, with the metadata that papermill gives such a one."""
+    told: dict[str, Json] = {"version": VERSION, "input_path": input_path, "output_path": output_path}
+    return replace(without_markers(sheet), metadata=sheet.metadata | {KEY: _before(sheet.metadata) | told})
 
 
 def without_markers(sheet: Sheet) -> Sheet:
@@ -65,9 +76,6 @@ def without_markers(sheet: Sheet) -> Sheet:
 def _of_notebook(
     metadata: dict[str, Json], run: Run, *, failed: bool, input_path: str | None, output_path: str | None
 ) -> dict[str, Json]:
-    found: Any = metadata.get(KEY)
-    before = cast("dict[str, Json]", found) if isinstance(found, dict) else {}
-    kept: dict[str, Json] = {"default_parameters": {}, "parameters": {}, "environment_variables": {}, **before}
     over = not run.is_open
     told: dict[str, Json] = {
         "version": VERSION,
@@ -77,7 +85,33 @@ def _of_notebook(
         "exception": True if failed or (over and run.status != "success") else None,
         **_timed(_Times(run.started_at or run.at, run.finished_at)),
     }
-    return metadata | {KEY: kept | told}
+    return metadata | {KEY: _before(metadata) | told}
+
+
+def _of_kernel(sheet: Sheet, run: Run) -> dict[str, Json]:
+    """What the kernel said about itself; and its name, where the notebook had none, so that others open it with one."""
+    info: Any = run.environment.get("language_info")
+    if not isinstance(info, dict) or not isinstance(cast("dict[str, Json]", info).get("name"), str):
+        return {}
+    told: dict[str, Json] = {"language_info": info}
+    name: Any = run.environment.get("kernel")
+    if "kernelspec" not in sheet.metadata and isinstance(name, str):
+        shown = "Python 3" if name == "python3" else name
+        told["kernelspec"] = {"name": name, "display_name": shown, "language": info["name"]}
+    return told
+
+
+def _ours(sheet: Sheet, run: Run, log: LogId | None) -> dict[str, Json]:
+    """Which run this is, and in which interpreter it was."""
+    told: dict[str, Json] = {"run": log, "interpreter": run.environment.get("interpreter")}
+    return {OURS: sheet.ours | {name: value for name, value in told.items() if value is not None}} if log else {}
+
+
+def _before(metadata: dict[str, Json]) -> dict[str, Json]:
+    """What there was already, and what papermill always has."""
+    found: Any = metadata.get(KEY)
+    before = cast("dict[str, Json]", found) if isinstance(found, dict) else {}
+    return {"default_parameters": {}, "parameters": {}, "environment_variables": {}, **before}
 
 
 def _timed(times: _Times) -> dict[str, Json]:

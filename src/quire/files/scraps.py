@@ -13,8 +13,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from msgspec import UNSET
-
 from ..core.errors import BadInput
 from ..core.ids import CellId, check_name
 from ..core.results import Recorded, kind_of
@@ -33,36 +31,26 @@ def results_of(sheet: Sheet) -> dict[str, Recorded]:
             fields = _fields(output)
             for result, is_shown in recorded_in(fields.get("data"), fields.get("metadata"), cell.id):
                 # A picture of a value that is there does not take its place.
-                if not is_shown or result.name not in results:
+                if _is_name(result.name) and not (is_shown and result.name in results):
                     results[result.name] = result
     return results
 
 
 def recorded_in(data: Json, metadata: Json, cell: CellId | None = None) -> Iterator[tuple[Recorded, bool]]:
-    """Yield the results of one display, each with whether it is only shown."""
+    """Yield the results of one display, each with whether it is only shown. Their names may be any text."""
     for found in found_in(_fields(data), _fields(metadata)):
         try:
-            check_name(found.name, "A result's name")
             yield _recorded(found, cell), found.is_shown
         except (BadInput, RecursionError, ValueError):
             continue
 
 
-def rows_of(results: Mapping[str, Recorded], file: str, run: str | None = None) -> list[dict[str, Json]]:
-    """Return a row for each result, as `quire results` prints them."""
-    return [
-        {
-            "file": file,
-            "run": run,
-            "name": each.name,
-            "kind": each.kind,
-            "value": None if each.value is UNSET else each.value,
-            "media": each.media,
-            "size": each.size,
-            "cell": each.cell,
-        }
-        for each in results.values()
-    ]
+def _is_name(text: str) -> bool:
+    try:
+        check_name(text, "A result's name")
+    except BadInput:
+        return False
+    return True
 
 
 def _fields(value: Json) -> dict[str, Json]:

@@ -1,55 +1,170 @@
-"""The file that a run leaves: whole at every moment, and current within a second or so."""
+"""The file that a run leaves: whole at every moment, current while it runs, true at its end.
+
+It is written from the log, beside the run and not in its way: in a thread, piece by piece, so
+that large outputs are in memory one at a time. A write that fails does not stop the
+run: it is told, tried again, and what counts is the last one.
+"""
 
 from __future__ import annotations
 
-import time
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import IO
 
-import msgspec
+from msgspec.structs import replace
 
-from ..core.errors import NotFound
-from ..core.exchange import blobs_of, sheet_of
-from ..disk import write_text
+from ..core.errors import NotFound, QuireError
+from ..core.exchange import blobs_of_cell, outputs_of, sheet_of
+from ..core.notebook import Notebook
+from ..core.sheet import SheetCell
+from ..core.values import Json
 from ..files import formats
 from ..files.papermill import executed
 from ..workspace.workspace import Workspace
+from .places import check_place, is_remote, is_standard, seen_through, shown, writing_place
 from .wish import Prepared
 
 WRITE_SECONDS = 1.0
 """The output is written at most so often while a run goes on."""
+REMOTE_SECONDS = 10.0
+"""And so often where that is a request to somebody else's machine."""
 WRITE_SHARE = 10
 """And so that writing takes at most one part in so many of the time: cost does not grow with the square of the cells."""
 
 
 class Output:
-    """Writes the log of one run into its file."""
+    """Writes the log of one run into its file. `warn` is called once, when that does not work while it runs."""
 
-    def __init__(self, workspace: Workspace, prepared: Prepared) -> None:
-        self._workspace, self._prepared = workspace, prepared
-        self._blobs: dict[str, bytes] = {}
-        self._due = 0.0
+    def __init__(self, workspace: Workspace, prepared: Prepared, warn: Callable[[str], None]) -> None:
+        self._workspace, self._prepared, self._warn = workspace, prepared, warn
+        self._place = prepared.output
+        self._pause = REMOTE_SECONDS if self._place is not None and is_remote(self._place) else WRITE_SECONDS
+        self._clock = asyncio.get_running_loop().time
+        self._due = self._written = self._clock()
+        self._timer: asyncio.TimerHandle | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self._wanted_meanwhile = False
+        self._warned = False
 
-    async def write_if_due(self) -> None:
-        """Write it, unless that was done a moment ago."""
-        if time.monotonic() >= self._due:
-            await self.write()
+    # ---- What happens
 
-    async def write(self) -> None:
-        """Write the run as its log has it now."""
-        path = self._prepared.output
-        if path is None:
+    async def check(self) -> None:
+        """Before anything runs: refuse a place where nothing can be written. Missing folders are made."""
+        if self._place is not None:
+            await check_place(self._place)
+
+    def begin(self) -> None:
+        """The run has a log."""
+        self._want(0)
+
+    def cell_changed(self) -> None:
+        """A cell begins, or has ended."""
+        self._want(0)
+
+    def heard(self) -> None:
+        """The running cell shows something."""
+        if (seconds := self._prepared.autosave_cell_every) > 0:
+            self._want(self._written + seconds)
+
+    async def close(self) -> str | None:
+        """Write the run as it ended. Return what is wrong if that cannot be."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._writing is not None:
+            await self._writing
+        try:
+            await self._write()
+        except (QuireError, OSError) as error:
+            if isinstance(error, BrokenPipeError):
+                raise  # whoever reads standard output has seen enough
+            log = self._prepared.order.log
+            return f"{_told(error)} The run itself is whole: `quire export {log} FILE` writes it elsewhere."
+        return None
+
+    # ---- When to write
+
+    def _want(self, at: float) -> None:
+        """Write it then, or as soon after that as it may be."""
+        # Papermill's --no-request-save-on-cell-execute: nothing is written before the end.
+        if self._place is None or is_standard(self._place) or not self._prepared.request_save_on_cell_execute:
             return
-        began = time.monotonic()
+        at = max(at, self._due)
+        if self._timer is not None:
+            if self._timer.when() <= at:
+                return
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_at(at, self._start)
+
+    def _start(self) -> None:
+        self._timer = None
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.ensure_future(self._try())
+        else:
+            self._wanted_meanwhile = True
+
+    async def _try(self) -> None:
+        began = self._clock()
+        try:
+            await self._write()
+        except (QuireError, OSError) as error:
+            if not self._warned:
+                self._warned = True
+                self._warn(f"{_told(error)} The run goes on, and this is tried again.")
+        self._written = self._clock()
+        self._due = self._written + max(self._pause, WRITE_SHARE * (self._written - began))
+        if self._wanted_meanwhile:
+            self._wanted_meanwhile = False
+            self._want(0)
+
+    # ---- Writing
+
+    async def _write(self) -> None:
+        """Write the run as its log has it now."""
+        if self._place is None:
+            return
         try:
             notebook = await self._workspace.read(self._prepared.order.log)
         except NotFound:
             return  # it never came to a log
-        for ref in blobs_of(notebook):
-            if ref.hash not in self._blobs:
-                pieces = [chunk async for chunk in self._workspace.open_blob(ref.hash)]
-                self._blobs[ref.hash] = b"".join(pieces)
-        sheet = sheet_of(notebook, self._blobs)
-        sheet = msgspec.structs.replace(sheet, metadata=self._prepared.order.metadata | sheet.metadata)
-        told = executed(sheet, notebook, input_path=self._prepared.input_path, output_path=str(path))
-        write_text(path, formats.write(told, str(path)))
-        spent = time.monotonic() - began
-        self._due = time.monotonic() + max(WRITE_SECONDS, WRITE_SHARE * spent)
+        loop = asyncio.get_running_loop()
+
+        def fetch(hash: str) -> bytes | None:
+            return asyncio.run_coroutine_threadsafe(self._blob(hash), loop).result()
+
+        async with writing_place(self._place) as file:
+            await seen_through(self._fill, file, notebook, fetch)
+
+    async def _blob(self, hash: str) -> bytes | None:
+        try:
+            return b"".join([piece async for piece in self._workspace.open_blob(hash)])
+        except NotFound:
+            return None  # it was removed: what stands inline has to do
+
+    def _fill(self, file: IO[bytes], notebook: Notebook, fetch: Callable[[str], bytes | None]) -> None:
+        """Write the notebook into the file. In a thread."""
+        log, where = self._prepared.order.log, shown(self._place or "")
+        path = "-.ipynb" if is_standard(where) else where
+        widgets = notebook.run.widgets if notebook.run is not None else None
+        found = fetch(widgets.hash) if widgets is not None else None
+        sheet = sheet_of(notebook, {widgets.hash: found} if widgets is not None and found is not None else {}, log)
+        told = executed(sheet, notebook, input_path=self._prepared.input_path, output_path=where, log=log)
+
+        def outputs(cell: SheetCell) -> Iterator[Json] | None:
+            """What a cell shows where blobs are needed for it; None: the sheet has it."""
+            of_log = notebook.cells.get(cell.id)
+            has_blobs = of_log is not None and any(True for _ in blobs_of_cell(of_log))
+            return outputs_of(of_log, fetch, log) if of_log is not None and has_blobs else None
+
+        if formats.format_of(path) == "ipynb":
+            from ..files.ipynb_parts import parts
+
+            for part in parts(told, ((cell, outputs(cell)) for cell in told.cells), path):
+                file.write(part.encode("utf-8", "surrogatepass"))
+            return
+        # Other formats need all of it at once, and are let go of after it.
+        cells = [replace(cell, outputs=list(shows)) if (shows := outputs(cell)) else cell for cell in told.cells]
+        file.write(formats.write(replace(told, cells=tuple(cells)), path).encode("utf-8", "surrogatepass"))
+
+
+def _told(error: QuireError | OSError) -> str:
+    return str(error) if isinstance(error, QuireError) else f"The output cannot be written: {error.strerror or error}."

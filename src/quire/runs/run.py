@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
+
+import msgspec
 
 from ..actors.runtime.execution import Ran, Stopping
 from ..actors.runtime.messages import Message
 from ..actors.runtime.running import Watching, run
+from ..core.errors import QuireError
 from ..core.outcome import Outcome, outcome_of
 from ..core.sheet import SheetCell
 from ..workspace import access
+from ..workspace.holders import this_process
 from ..workspace.local import LocalWorkspace
+from ..workspace.workspace import Workspace
 from .output import Output
+from .places import shown
 from .wish import Prepared
 
 
@@ -27,15 +33,31 @@ async def run_file(
 ) -> Outcome:
     """Run what was prepared, and return what it came to. The kernel is this process's, and ends with it."""
     order = prepared.order
-    runtime = workspace.acting_as(access.runtime(f"run-{os.getpid()}"))
-    output = Output(workspace, prepared)
-    watching = _Both(progress or Progress(), output)
+    runtime = workspace.acting_as(access.runtime(this_process()))
+    progress = progress or Progress()
+    output = Output(workspace, prepared, progress.warn)
+    await output.check()
     try:
-        await run(workspace, runtime, order, stopping, watching)
-    finally:
-        await output.write()
-    where = str(prepared.output) if prepared.output is not None else None
-    return outcome_of(order.log, await workspace.read(order.log), where)
+        await run(workspace, runtime, order, stopping, _Both(progress, output))
+    except BaseException:
+        if (fault := await output.close()) is not None:
+            progress.warn(fault)
+        raise
+    fault = await output.close()
+    outcome = outcome_of(order.log, await workspace.read(order.log), _shown(prepared))
+    return msgspec.structs.replace(outcome, output_fault=fault)
+
+
+async def ended(workspace: Workspace, prepared: Prepared) -> Outcome | None:
+    """What the log says of a run that ended in an error of ours; None: it never came to a log, or is still open there."""
+    with contextlib.suppress(QuireError):
+        outcome = outcome_of(prepared.order.log, await workspace.read(prepared.order.log), _shown(prepared))
+        return outcome if outcome.duration_seconds is not None else None
+    return None
+
+
+def _shown(prepared: Prepared) -> str | None:
+    return shown(prepared.output) if prepared.output is not None else None
 
 
 class _Both(Watching):
@@ -46,14 +68,26 @@ class _Both(Watching):
 
     async def began(self) -> None:
         await self._progress.began()
-        await self._output.write()
+        self._output.begin()
 
     def cell_began(self, index: int, cell: SheetCell) -> None:
         self._progress.cell_began(index, cell)
+        self._output.cell_changed()
 
     def heard(self, message: Message) -> None:
         self._progress.heard(message)
+        self._output.heard()
 
     async def cell_ended(self, index: int, cell: SheetCell, ran: Ran) -> None:
         await self._progress.cell_ended(index, cell, ran)
-        await self._output.write_if_due()
+        self._output.cell_changed()
+
+    def warn(self, text: str) -> None:
+        self._progress.warn(text)
+
+    @property
+    def answers(self) -> bool:
+        return self._progress.answers
+
+    async def asked(self, prompt: str, *, password: bool) -> str:
+        return await self._progress.asked(prompt, password=password)

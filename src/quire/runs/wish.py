@@ -11,29 +11,43 @@ from typing import Any, cast
 import msgspec
 
 from ..actors.runtime.environments import find
-from ..actors.runtime.needs import Missing, missing, needs_of
+from ..actors.runtime.kernels import Spec
 from ..actors.runtime.running import Order
-from ..actors.runtime.variables import variables
+from ..actors.runtime.secrets import Remover
 from ..core.errors import BadInput
 from ..core.events import RunSource
 from ..core.ids import LogId
-from ..core.params import bind, declared
+from ..core.params import Bound, Text, bind, declared
+from ..core.results import declared as declared_results
 from ..core.sheet import Sheet
 from ..core.values import Json, tag
-from ..disk import read_text
 from ..files import formats
 from ..files.inject import parameterized
-from ..files.papermill import without_markers
+from ..files.papermill import prepared_only, without_markers
 from ..files.templates import fill_path
+from ..files.translate import known_language
+from ..kernel import startup_source
 from ..workspace.clock import new_id
+from .asking import Asking, Provided, check_output, provide, with_kernel
+from .places import is_remote, is_standard, read_place, shown
+
+ENGINE = "quire"
+"""The one engine that is here, for those who name one as papermill lets them."""
+INPUT_PATH, OUTPUT_PATH = "PAPERMILL_INPUT_PATH", "PAPERMILL_OUTPUT_PATH"
+"""The parameters that papermill puts the two paths into."""
+UNNAMED = "notebook"
+"""What a run of a notebook is called that came from no file."""
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
     """What somebody wants to be run, and how."""
 
-    source: Path
+    source: str | None
+    """A place, which may be a template; `-` is standard input. None: the notebook is in `text`."""
+    text: str | None = None
+    """The notebook as the text of an .ipynb, where it is at hand and in no file."""
     output: str | None = None
-    """A path, which may be a template."""
+    """A place, which may be a template; `-` is standard output."""
     values: dict[str, Any] = {}
     """For the parameters; a `params.Text` is what somebody typed."""
     kernel: str | None = None
@@ -43,75 +57,220 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     execution_timeout: float | None = None
     timeout: float | None = None
     report_mode: bool = False
+    inject_input_path: bool = False
+    inject_output_path: bool = False
+    request_save_on_cell_execute: bool = True
+    autosave_cell_every: float = 30
+    engine: str | None = None
+    keep: bool = False
+    """Whether the kernel lives on when the run is over."""
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     """A run as it will be: nothing is left to decide."""
 
     order: Order
-    output: Path | None
-    input_path: str
+    output: str | None
+    """The place of the file that it leaves."""
+    input_path: str | None
     warnings: tuple[str, ...] = ()
+    request_save_on_cell_execute: bool = True
+    """Whether the output is kept current while cells end."""
+    autosave_cell_every: float = 30
+    """And so many seconds apart while one cell runs; 0: not then."""
 
 
-def prepare(wish: Wish, environ: Mapping[str, str], now: dt.datetime) -> Prepared:
-    """Decide everything that a run needs, or say what is missing."""
-    text = read_text(wish.source)
-    path = str(wish.source)
-    sheet = without_markers(formats.read(text, path))
+class Filled(msgspec.Struct, frozen=True, kw_only=True):
+    """A notebook with its parameters put in, and nothing more."""
+
+    sheet: Sheet
+    output: str | None
+    warnings: tuple[str, ...]
+
+
+class _Source(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be run, read."""
+
+    place: str | None
+    text: str
+    sheet: Sheet
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return "The notebook" if self.place is None else shown(self.place)
+
+    @property
+    def shown(self) -> str | None:
+        """The place without what may be secret in it."""
+        return shown(self.place) if self.place is not None else None
+
+    @property
+    def folder(self) -> Path:
+        """Where its environment and its `.env` are looked for."""
+        is_file = self.place is not None and _is_file(self.place)
+        return Path(self.place or "").absolute().parent if is_file else Path.cwd()
+
+    @property
+    def stem(self) -> str:
+        """What its run is called."""
+        name = shown(self.place or "").rstrip("/").rpartition("/")[2]
+        return Path(name).stem if name not in ("", "-") else UNNAMED
+
+
+async def prepare(wish: Wish, environ: Mapping[str, str], now: dt.datetime, ask: Asking | None = None) -> Prepared:
+    """Decide everything that a run needs; ask for what is missing, or say so."""
+    _check(wish)
+    source = await _read(wish, now)
+    spec = with_kernel(source.name, lambda: _spec(wish, source, environ), environ, ask)
     log = LogId(new_id())
-    try:
-        bound = bind(declared(sheet), wish.values)
-        filled = parameterized(sheet, bound, wish.language, report_mode=wish.report_mode)
-        output = fill_path(wish.output, bound.values, run=log, now=now) if wish.output is not None else None
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}", **error.details) from None
-    if output is not None:
-        formats.format_of(output)
+    # A kernel that was named has a language, whatever the notebook says; a notebook that says none is taken for Python.
+    is_said = wish.kernel is None and source.sheet.language != "python"
+    language = wish.language or (source.sheet.language if is_said else spec.language)
+    bound, filled = _filled(wish, source, language, log, now)
+    provided = provide(source.name, filled.sheet, spec, source.folder, environ, ask)
+    check_output(filled.output, provided.secrets)
     return Prepared(
-        order=_order(wish, log, text, filled, {name: tag(value) for name, value in bound.given.items()}, environ),
-        output=Path(output) if output is not None else None,
-        input_path=path,
-        warnings=bound.warnings,
+        order=_order(wish, log, source, filled.sheet, spec, bound, provided),
+        output=filled.output,
+        input_path=source.shown,
+        warnings=(*filled.warnings, *provided.warnings),
+        request_save_on_cell_execute=wish.request_save_on_cell_execute,
+        autosave_cell_every=wish.autosave_cell_every,
     )
 
 
-def _order(
-    wish: Wish, log: LogId, text: str, sheet: Sheet, parameters: dict[str, Json], environ: Mapping[str, str]
-) -> Order:
-    beside = wish.source.absolute().parent
-    kernelspec: Any = sheet.metadata.get("kernelspec")
+async def prepare_only(wish: Wish, now: dt.datetime) -> Filled:
+    """Put the parameters in and decide nothing else: no kernel has to be here."""
+    _check(wish)
+    source = await _read(wish, now)
+    language = wish.language or known_language(source.sheet.language, wish.kernel or "") or source.sheet.language
+    _, filled = _filled(wish, source, language, LogId(new_id()), now)
+    sheet = prepared_only(filled.sheet, input_path=source.shown, output_path=filled.output)
+    return msgspec.structs.replace(filled, sheet=sheet)
+
+
+async def read_sheet(wish: Wish) -> Sheet:
+    """Return the notebook that somebody means, whatever its format."""
+    return (await _read(wish, dt.datetime.now().astimezone())).sheet
+
+
+# ---- What is to be run
+
+
+def _check(wish: Wish) -> None:
+    if wish.engine not in (None, ENGINE):
+        raise BadInput(
+            f"There is no engine {wish.engine!r} here: {ENGINE} is the only one. Leave it out; or, for a notebook "
+            f"that another engine has to run, call papermill with that engine."
+        )
+    if wish.cwd is not None and not wish.cwd.is_dir():
+        raise BadInput(f"{wish.cwd} is no folder: cells cannot run there. Make it, or name another.")
+
+
+async def _read(wish: Wish, now: dt.datetime) -> _Source:
+    place = wish.source
+    if place is not None and wish.text is None and "{" in place and not _is_there(place):
+        place = fill_path(place, bind([], wish.values).values, run=new_id(), now=now)
+    if wish.text is not None:
+        text = wish.text
+    elif place is None:
+        raise BadInput("There is no notebook to run. Name one.")
+    else:
+        text = await read_place(place)
+    return _Source(place=place, text=text, sheet=without_markers(formats.read(text, _format_name(place, text))))
+
+
+def _is_file(place: str) -> bool:
+    return not is_standard(place) and not is_remote(place)
+
+
+def _is_there(place: str) -> bool:
+    """Whether a name with braces in it is that of a file, and no template."""
+    return _is_file(place) and Path(place).exists()
+
+
+def _format_name(place: str | None, text: str) -> str:
+    """The path that says the format; what comes without a name is looked at."""
+    if place is not None and not is_standard(place):
+        return shown(place)
+    start = text.removeprefix("\ufeff").lstrip()[:3]
+    ending = "ipynb" if start.startswith("{") or not start else "md" if start == "---" else "py"
+    return f"{place or UNNAMED}.{ending}"
+
+
+def _spec(wish: Wish, source: _Source, environ: Mapping[str, str]) -> Spec:
+    kernelspec: Any = source.sheet.metadata.get("kernelspec")
     preferred = cast("dict[str, Any]", kernelspec).get("name") if isinstance(kernelspec, dict) else None
-    spec = find(wish.language or sheet.language, wish.kernel, cwd=beside, environ=environ, preferred=preferred)
-    found = variables(beside, environ)
-    needs = needs_of(sheet)
-    _check_complete(str(wish.source), missing(needs, spec, found.env), spec.interpreter)
+    language = wish.language or source.sheet.language
+    return find(language, wish.kernel, cwd=source.folder, environ=environ, preferred=preferred)
+
+
+# ---- Its parameters
+
+
+def _filled(wish: Wish, source: _Source, language: str, log: LogId, now: dt.datetime) -> tuple[Bound, Filled]:
+    try:
+        takes = declared(source.sheet)
+        bound = bind(takes, wish.values)
+        output = fill_path(wish.output, bound.values, run=log, now=now) if wish.output is not None else None
+        warnings = bound.warnings
+        if paths := _paths(wish, source, output):
+            # What was given under these names has the last word, as papermill has it. Nobody is warned of what nobody gave.
+            bound = bind(takes, paths | wish.values)
+        _check_whole(bound.given)
+        declared_results(
+            source.sheet
+        )  # read once more for the order: here a mistake in it is told with the file's name
+        sheet = parameterized(source.sheet, bound, language, report_mode=wish.report_mode)
+    except BadInput as error:
+        raise BadInput(f"{source.name}: {error}", **error.details) from None
+    if output is not None and not is_standard(output):
+        formats.format_of(shown(output))
+    return bound, Filled(sheet=sheet, output=output, warnings=warnings)
+
+
+def _check_whole(values: Mapping[str, Any]) -> None:
+    """Refuse by name what no log can hold: half of a surrogate pair is no text."""
+    for name, value in values.items():
+        try:
+            msgspec.json.encode((name, tag(value)))
+        except UnicodeEncodeError:
+            told = f"parameter {name!r} holds half a character (a lone surrogate), which no record can keep"
+            raise BadInput(f"{told}. Pass it as bytes.", parameter=name) from None
+
+
+def _paths(wish: Wish, source: _Source, output: str | None) -> dict[str, Any]:
+    wanted = {INPUT_PATH: source.shown if wish.inject_input_path else None}
+    wanted |= {OUTPUT_PATH: shown(output) if wish.inject_output_path and output is not None else None}
+    return {name: Text(path) for name, path in wanted.items() if path is not None}
+
+
+# ---- The order
+
+
+def _order(
+    wish: Wish, log: LogId, source: _Source, sheet: Sheet, spec: Spec, bound: Bound, provided: Provided
+) -> Order:
+    parameters: dict[str, Json] = {name: tag(value) for name, value in bound.given.items()}
+    digest = sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest()
+    # Of what the run's file takes from here and not from its log.
+    remover = Remover(provided.secrets)
     return Order(
         log=log,
-        name=wish.source.stem,
-        source=RunSource(path=str(wish.source), digest=sha256(text.encode("utf-8", "surrogatepass")).hexdigest()),
+        name=source.stem,
+        source=RunSource(path=source.shown, digest=digest),
         sheet=sheet,
         spec=spec,
-        variables=found.env,
+        variables=provided.env,
         cwd=wish.cwd or Path.cwd(),
         parameters=parameters,
-        metadata=sheet.metadata,
-        secrets={name: found.env[name] for name in needs.secrets},
+        metadata={name: remover.clean(value) for name, value in sheet.metadata.items()},
+        secrets=provided.secrets,
+        startup=startup_source() if spec.language == "python" else "",
+        declared_results=tuple(declared_results(sheet)),
+        keep=wish.keep,
         start_timeout=wish.start_timeout,
         execution_timeout=wish.execution_timeout,
         timeout=wish.timeout,
     )
-
-
-def _check_complete(path: str, lacks: Missing, interpreter: str | None) -> None:
-    """Refuse by name, before the first cell, what a notebook declares and nobody provides."""
-    if lacks.variables:
-        names = ", ".join(lacks.variables)
-        raise BadInput(f"{path} needs {names}, which is not set. Set it, or put it into a .env beside the notebook.")
-    if lacks.python:
-        raise BadInput(
-            f"{path} needs {lacks.python}; {interpreter} is another. Activate one that fits, or name one: -k."
-        )
-    if lacks.packages:
-        names = " ".join(f"'{name}'" for name in lacks.packages)
-        raise BadInput(f"{path} needs {names} in {interpreter}. Run `uv pip install --python {interpreter} {names}`.")

@@ -14,10 +14,8 @@ broken off leaves parts nobody sees; a lifecycle rule of the bucket should remov
 from __future__ import annotations
 
 import contextlib
-import re
 import tempfile
 from collections.abc import AsyncIterable, AsyncIterator, Generator, Sequence
-from datetime import timedelta
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from obstore.exceptions import AlreadyExistsError, BaseError
@@ -25,58 +23,39 @@ from obstore.store import from_url
 
 from ..core.errors import BadInput, Unavailable
 from ..core.events import BlobRef
+from .addresses import BUCKETS, check_plain, settings_of, shown
 from .blobs import CHUNK, Tally, check_range, checked, in_thread, intact, is_hash, missing, pieces
+from .objects import AT_ONCE, NO_BUCKET, PART, explain, open_bucket
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
     from obstore.store import ObjectStore
 
-PART = 5 * 1024 * 1024
-"""Larger blobs go up in parts of this size, and come down in ranges of it. S3 takes no smaller part."""
 MOST_PARTS = 10_000
-AT_ONCE = 2
-"""How many parts are on their way at a time: with PART, this is what an upload holds in memory."""
 PAGE = 1000
-
-# To give up before whoever waits does. client_options is left alone: obstore reads no part of it from the
-# environment once it is given, AWS_ALLOW_HTTP for one.
-_RETRIES = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
-
-_SETTINGS = {
-    "s3": "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL",
-    "gs": "GOOGLE_SERVICE_ACCOUNT",
-    "az": "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
-}
-_SCHEMES = {"s3": "s3", "s3a": "s3", "gs": "gs", "az": "az", "azure": "az", "adl": "az", "abfs": "az", "abfss": "az"}
 _LOCAL = ("memory", "file")
-_QUERY = re.compile(r"[?#]")
-_NO_BUCKET = ("NoSuchBucket", "ContainerNotFound")
 
 
 class ObjectBlobs:
     """Blobs as objects: `prefix/ab/cdef…`, as in a folder, so that either can be copied to the other."""
 
     def __init__(self, url: str, **options: Any) -> None:
-        self._name = _shown(url)
-        self._settings = _SETTINGS.get(_SCHEMES.get(url.partition("://")[0], ""), "the address")
+        self._name = shown(url)
+        self._settings = settings_of(url)
         self._store = self._connect(url, options)
 
     def _connect(self, url: str, options: dict[str, Any]) -> ObjectStore:
-        scheme, _, rest = url.partition("://")
-        if scheme not in _SCHEMES and scheme not in _LOCAL:
+        scheme = url.partition("://")[0]
+        if scheme not in BUCKETS and scheme not in _LOCAL:
             raise BadInput(f"{self._name}: blobs cannot be kept there. Use a folder, s3://, gs:// or az://.")
-        if ":" in rest.rpartition("@")[0] or _QUERY.search(rest):
-            raise BadInput(
-                f"{self._name}: only bucket and prefix belong into the address. For the rest, set {self._settings}."
-            )
-        if scheme == "file":
-            options = {"mkdir": True, **options}
-        elif scheme != "memory":
-            options = {**options, "retry_config": {**_RETRIES, **options.get("retry_config", {})}}
+        check_plain(url)
+        if scheme not in _LOCAL:
+            return open_bucket(url, **options)
         try:
+            options = {"mkdir": True, **options} if scheme == "file" else options
             return from_url(url, **options)
         except (BaseError, TypeError, ValueError):
-            raise BadInput(f"{self._name} cannot be opened as it is. Check the bucket, and {self._settings}.") from None
+            raise BadInput(f"{self._name} cannot be opened as it is. Check the address.") from None
 
     async def put(
         self, chunks: AsyncIterable[bytes] | bytes, media: str | None = None, *, limit: int | None = None
@@ -153,7 +132,7 @@ class ObjectBlobs:
             try:
                 await self._store.delete_async(_key(checked(hash)))
             except FileNotFoundError as error:
-                if any(code in str(error) for code in _NO_BUCKET):
+                if any(code in str(error) for code in NO_BUCKET):
                     raise
 
     async def verify(self, hash: str) -> bool:
@@ -180,7 +159,7 @@ class ObjectBlobs:
         try:
             yield
         except (BaseError, FileNotFoundError) as error:
-            raise Unavailable(f"{self._name}: {_explain(str(error), self._settings)}") from None
+            raise Unavailable(f"{self._name}: {explain(str(error), self._settings)}") from None
 
 
 def _key(hash: str) -> str:
@@ -207,43 +186,3 @@ def _drop(spool: IO[bytes]) -> None:
 def _whole(spool: IO[bytes]) -> bytes:
     spool.seek(0)
     return spool.read()
-
-
-def _shown(url: str) -> str:
-    """The address without what may be secret in it. By hand: a key with a slash misleads urlsplit."""
-    scheme, _, rest = url.partition("://")
-    if "@" in rest and _QUERY.search(rest):  # which of them is part of a secret?
-        return f"{scheme}://…"
-    return f"{scheme}://{_QUERY.split(rest.rpartition('@')[2])[0]}"
-
-
-def _explain(told: str, settings: str) -> str:
-    """Say what a fault of the client means. Of its own words, only a status and a code are repeated."""
-    status = re.search(r"status code: (\d{3})", told)
-    code = re.search(r"<Code>(\w{1,60})</Code>", told)
-    answer = " ".join(found[1] for found in (status, code) if found)
-    if code and code[1] in _NO_BUCKET:
-        return "there is no such bucket. Create it, or correct the address."
-    if "169.254.169.254" in told:
-        return f"no credentials were found. Set {settings}."
-    if answer.startswith(("401", "403")):
-        return f"these credentials were refused ({answer}). Check {settings}, and what they may do in this bucket."
-    if "BadScheme" in told:
-        return "the endpoint is not encrypted. Use https, or set AWS_ALLOW_HTTP=true if the network is safe."
-    if answer:
-        return f"the server answered {answer}. Try again; if it stays so, see the server's own log."
-    return f"it cannot be reached{_reason(told)}. Check the network and {settings}, then try again."
-
-
-def _reason(told: str) -> str:
-    for sign, reason in (
-        ("dns error", "no such host"),
-        ("ConnectionRefused", "connection refused"),
-        ("kind: Timeout", "no answer in time"),
-        ("TimedOut", "no answer in time"),
-        ("ConnectionReset", "connection lost"),
-        ("IncompleteMessage", "connection lost"),
-    ):
-        if sign in told:
-            return f" ({reason})"
-    return ""

@@ -174,6 +174,11 @@ class MemoryStore:
         left = ends - self._clock()
         return replace(lease, seconds_left=left) if lease is not None and left > 0 else None
 
+    async def leases(self) -> list[Lease]:
+        """Return the leases that were not given back."""
+        now = self._clock()
+        return [replace(lease, seconds_left=ends - now) for lease, ends in self._leases.values()]
+
     async def save_token(self, digest: str, token: str) -> None:
         """Keep the hash of a token's secret beside the token's id."""
         self._tokens[digest] = token

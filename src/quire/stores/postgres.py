@@ -229,8 +229,10 @@ class PostgresStore:
         """Give a lease back, and forget those that ended long ago."""
         await self._change(
             "WITH old AS (SELECT name FROM leases WHERE ends < clock_timestamp() - make_interval(days => $3)"
-            " LIMIT 100 FOR UPDATE SKIP LOCKED), gone AS (DELETE FROM leases USING old WHERE leases.name = old.name)"
-            " UPDATE leases SET ends = least(ends, clock_timestamp()) WHERE name = $1 AND epoch = $2 AND holder = $4",
+            " AND holder = '' LIMIT 100 FOR UPDATE SKIP LOCKED),"
+            " gone AS (DELETE FROM leases USING old WHERE leases.name = old.name)"
+            " UPDATE leases SET ends = least(ends, clock_timestamp()), holder = ''"
+            " WHERE name = $1 AND epoch = $2 AND holder = $4",
             lease.name,
             lease.epoch,
             LEASE_DAYS,
@@ -245,6 +247,14 @@ class PostgresStore:
             name,
         )
         return Lease(*rows[0]) if rows else None
+
+    async def leases(self) -> list[Lease]:
+        """Return the leases that were not given back: those that were have no holder."""
+        rows = await self._fetch(
+            "SELECT name, holder, epoch, extract(epoch FROM ends - clock_timestamp())::float8 FROM leases"
+            " WHERE holder <> '' ORDER BY epoch"
+        )
+        return [Lease(*row) for row in rows]
 
     async def _change(self, sql: str, *values: Any) -> Any:
         """Do what must not be done a second time when nobody knows whether it was done."""

@@ -239,6 +239,11 @@ class SqliteStore:
         """Return the lease that is held under this name now."""
         return await self._read(lambda db: _held(db, name, self._clock()))
 
+    async def leases(self) -> list[Lease]:
+        """Return the leases that were not given back."""
+        sql = "SELECT name, holder, epoch, ends - ? FROM leases ORDER BY epoch"
+        return [Lease(*row) for row in await self._read(lambda db: db.execute(sql, (self._clock(),)).fetchall())]
+
     # ---- Tokens
 
     async def save_token(self, digest: str, token: str) -> None:

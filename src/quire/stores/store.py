@@ -230,6 +230,10 @@ class Store(Protocol):
         """Return the lease that is held under this name now."""
         ...
 
+    async def leases(self) -> list[Lease]:
+        """Return the leases that were not given back. Those that ran out have no seconds left."""
+        ...
+
     async def save_token(self, digest: str, token: str) -> None:
         """Keep the hash of a token's secret beside the token's id."""
         ...

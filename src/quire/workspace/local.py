@@ -22,7 +22,9 @@ from ..core.events import BlobRef, Draft, Entry, Scope
 from ..core.ids import (
     WORKSPACE_LOG,
     ActorId,
+    ExecutionId,
     LogId,
+    RuntimeId,
     TokenId,
     check_id,
     check_key,
@@ -38,7 +40,7 @@ from .folding import DirectoryFolding, NotebookFolding
 from .lanes import Lanes
 from .live import Live
 from .verifying import verify_log
-from .workspace import Claim, NewToken, Verified
+from .workspace import Claim, Held, NewToken, Verified
 
 LEASE_SECONDS = 30.0
 """How long a claim holds without being renewed."""
@@ -133,8 +135,10 @@ class LocalWorkspace:
             recorded = getattr(entries[0].event, "epoch", None)
             return entries
         finally:
-            if recorded != lease.epoch:  # refused, or answered with an earlier claim
-                await store.release(lease)
+            if recorded != lease.epoch:
+                # Refused, or answered with an earlier claim. It runs out and is not given back: it may stand
+                # where the lease of somebody stood who is gone, and `claims` still has to tell of that.
+                await store.renew(lease, 0)
 
     def _live(self, log: LogId) -> Live[Any]:
         live = self._shared.live
@@ -255,14 +259,20 @@ class LocalWorkspace:
         """Give back what was claimed, when the work is over."""
         await self._shared.store.release(self._lease(log, claim))
 
+    async def claims(self) -> list[Held]:
+        """Return what is claimed by whomever, and what was and is lost."""
+        found = [_held(lease) for lease in await self._shared.store.leases()]
+        only = self.identity.notebooks
+        return [held for held in found if held is not None and (only is None or held.log in only)]
+
     def _lease(self, log: LogId, claim: Claim) -> Lease:
         access.check(self.identity, log, "run")
         check_id(log, "Log")
         if isinstance(claim, e.ExecutionClaimed):
             check_id(claim.execution, "Execution")
-        if claim.runtime != self.identity.actor:
+        if self.identity.actor not in (claim.runtime, access.SYSTEM):
             raise Refused(f"{self.identity.actor} holds no claim of {claim.runtime}.")
-        return Lease(lease_name(log, claim), self.identity.actor, claim.epoch or 0, 0)
+        return Lease(lease_name(log, claim), claim.runtime, claim.epoch or 0, 0)
 
     async def query(self, sql: str, *, limit: int = 10_000, seconds: float = 30) -> Table:
         """Answer a question over the documented views. Cannot change anything."""
@@ -378,3 +388,16 @@ class LocalWorkspace:
 def lease_name(log: LogId, event: Claim) -> str:
     """Under which name a claim is leased."""
     return f"execution:{log}:{event.execution}" if isinstance(event, e.ExecutionClaimed) else f"run:{log}"
+
+
+def _held(lease: Lease) -> Held | None:
+    """What a lease is held for, if it is for a claim."""
+    runtime, epoch = RuntimeId(lease.holder), lease.epoch
+    match lease.name.split(":"):
+        case ["run", log]:
+            claim: Claim = e.RunClaimed(runtime=runtime, epoch=epoch)
+        case ["execution", log, execution]:
+            claim = e.ExecutionClaimed(execution=ExecutionId(execution), runtime=runtime, epoch=epoch)
+        case _:
+            return None
+    return Held(log=LogId(log), claim=claim, seconds_left=lease.seconds_left)

@@ -25,6 +25,14 @@ Claim: TypeAlias = ExecutionClaimed | RunClaimed
 """What a runtime took, as it was recorded, with its epoch."""
 
 
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that a runtime took and did not give back. Without seconds left it is lost."""
+
+    log: LogId
+    claim: Claim
+    seconds_left: float
+
+
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
     """What `verify` found of one log."""
 
@@ -138,6 +146,10 @@ class Workspace(Protocol):
 
     async def release(self, log: LogId, claim: Claim) -> None:
         """Give back what was claimed, when the work is over."""
+        ...
+
+    async def claims(self) -> list[Held]:
+        """Return what is claimed by whomever, and what was and is lost."""
         ...
 
     async def create_token(

@@ -2,7 +2,7 @@
 
 A socket of ZeroMQ has a file descriptor that becomes readable when something changed, and
 stays quiet until everything was taken: so it is read until it is empty, and once more after
-each send. What comes is given to `hear` at once, in order, socket by socket. The loop reads
+each send. What comes is given to `hear` at once, in order for each socket. The loop reads
 no outputs while `hold` is in force: then they wait in the kernel, and whoever prints waits.
 """
 
@@ -42,7 +42,8 @@ class Channels:
         self._context.setsockopt(zmq.SNDHWM, 0)
         self.hold = False
         self.hung_up = asyncio.Event()
-        self._again: asyncio.Handle | None = None
+        self._again: dict[str, asyncio.Handle] = {}
+        """Channels that are read on the loop's next turn."""
         outputs = self._context.socket(zmq.SUB)
         outputs.subscribe(b"")
         self._monitor = outputs.get_monitor_socket(zmq.EVENT_DISCONNECTED)
@@ -53,8 +54,11 @@ class Channels:
             self._sockets[channel].setsockopt(zmq.IDENTITY, self._wire.identity.encode())
         for channel, one in self._sockets.items():
             one.connect(_endpoint(connection, channel))
-        for one in (*self._sockets.values(), self._monitor):
-            self._loop.add_reader(one.fileno(), self.read)
+        for channel, one in self._sockets.items():
+            self._loop.add_reader(one.fileno(), self._read_channel, channel)
+        self._loop.add_reader(self._monitor.fileno(), self.read)
+        # Only a socket that was found empty tells of what comes next.
+        self._loop.call_soon(self.read)
 
     def send(
         self,
@@ -69,40 +73,44 @@ class Channels:
         """Send a message, and return its id."""
         id, frames = self._wire.pack(type, content, parent=parent, metadata=metadata, buffers=buffers)
         self._sockets[channel].send_multipart(frames, zmq.NOBLOCK)
-        self.read_soon()
+        self._read_soon(channel)
         return id
 
-    def read_soon(self) -> None:
-        """Look what there is, on the loop's next turn."""
-        if self._again is None and not self._context.closed:
-            self._again = self._loop.call_soon(self.read)
+    def read_outputs_soon(self) -> None:
+        """Look for outputs on the loop's next turn: they were held."""
+        self._read_soon("iopub")
+
+    def _read_soon(self, channel: str) -> None:
+        if channel not in self._again and not self._context.closed:
+            self._again[channel] = self._loop.call_soon(self._read_channel, channel)
 
     def read(self) -> None:
-        """Take what there is, a bounded part of it at a time."""
-        self._again = None
+        """Take what there is in all of them, and learn whether the kernel hung up."""
         if self._context.closed:
             return
         self._look_whether_it_hung_up()
-        taken = 0
         for channel in self._sockets:
-            taken += self._read_channel(channel, _AT_ONCE - taken)
-        if taken >= _AT_ONCE:
-            self.read_soon()
+            self._read_channel(channel)
 
-    def _read_channel(self, channel: str, most: int) -> int:
-        """Take up to so many bytes, and return how many it were."""
+    def _read_channel(self, channel: str) -> None:
+        """Take what there is, a bounded part of it at a time."""
+        self._again.pop(channel, None)
+        if self._context.closed:
+            return
         taken = 0
-        while taken < most and not (self.hold and channel == "iopub"):
+        while not (self.hold and channel == "iopub"):
             frames = _take(self._sockets[channel])
             if frames is None:
-                return taken
+                return
             heard = self._wire.unpack(frames, channel)
             if heard is not None:
                 taken += heard.size
                 self._hear(heard)
+            if taken >= _AT_ONCE:
+                self._read_soon(channel)
+                break
         # Not empty: being looked at, the descriptor becomes quiet all the same, or the loop would turn for nothing.
         self._sockets[channel].getsockopt(zmq.EVENTS)
-        return taken
 
     def _look_whether_it_hung_up(self) -> None:
         # Told after all that came before it was put into the socket.

@@ -53,6 +53,11 @@ class Request:
         self._is_idle = False
         self.done = False
 
+    @property
+    def has_come(self) -> bool:
+        """Whether a message is there to be taken without waiting."""
+        return self._client.has_held
+
     def __aiter__(self) -> Request:
         return self
 
@@ -151,6 +156,11 @@ class KernelClient:
                 self._check_alive()
         return self._pop()
 
+    @property
+    def has_held(self) -> bool:
+        """Whether a message waits here."""
+        return bool(self._held)
+
     def take_now(self) -> Message | None:
         """The next message if it has come already."""
         return self._pop() if self._held else None
@@ -160,7 +170,7 @@ class KernelClient:
         self._held_bytes -= size
         if self._channels.hold and self._held_bytes <= MOST_HELD // 2:
             self._channels.hold = False
-            self._channels.read_soon()
+            self._channels.read_outputs_soon()
         return message
 
     async def _watch(self) -> None:
@@ -246,8 +256,9 @@ class KernelClient:
         store_history: bool = True,
         allow_stdin: bool = False,
         stop_on_error: bool = True,
+        expressions: dict[str, str] | None = None,
     ) -> Request:
-        """Run `code`; the answer is what the kernel says until it is done."""
+        """Run `code`, and then evaluate the expressions; the answer is what the kernel says until it is done."""
         self._check_alive()
         if self._running is not None:
             raise Conflict("The kernel runs another cell. Wait for its end, or interrupt it.")
@@ -255,12 +266,17 @@ class KernelClient:
             "code": code,
             "silent": silent,
             "store_history": store_history and not silent,
-            "user_expressions": {},
+            "user_expressions": expressions or {},
             "allow_stdin": allow_stdin,
             "stop_on_error": stop_on_error,
         }
         self._running = Request(self, self._channels.send("shell", "execute_request", content))
         return self._running
+
+    @property
+    def lives(self) -> bool:
+        """Whether the kernel is still there."""
+        return self._death is None
 
     @property
     def is_running(self) -> bool:

@@ -48,6 +48,11 @@ def find(
     than Python, that one is taken.
     """
     if kernel_name is None and _same_language(language, "python"):
+        # A notebook that says no language is taken for one in Python; its kernel may say otherwise.
+        if preferred is not None and not _ANY_PYTHON.fullmatch(preferred):
+            foreign = _Registered(cwd, environ, own_interpreter).foreign(preferred)
+            if foreign is not None:
+                return foreign
         return _python(_interpreter(cwd, environ, own_interpreter), environ, own_interpreter)
     registered = _Registered(cwd, environ, own_interpreter)
     if kernel_name is not None:
@@ -67,7 +72,7 @@ def _same_language(one: str, other: str) -> bool:
 def _interpreter(cwd: Path, environ: Mapping[str, str], own: str) -> Path:
     active = environ.get("VIRTUAL_ENV")
     if active:
-        python = Path(active, "bin", "python")
+        python = Path(active, "bin", "python").absolute()
         if not python.exists():
             raise BadInput(
                 f"VIRTUAL_ENV is {active}, where there is no Python. Unset it, or make that environment again."
@@ -141,7 +146,9 @@ def check_ipykernel(interpreter: str, own: str = sys.executable) -> None:
         return
     raise BadInput(
         f"{interpreter} has no ipykernel, without which it runs no cells. "
-        f"Add it: uv pip install ipykernel --python {interpreter}"
+        f"Add it: uv pip install ipykernel --python {interpreter}",
+        packages=["ipykernel"],
+        interpreter=interpreter,
     )
 
 
@@ -224,6 +231,13 @@ class _Registered:
         near = difflib.get_close_matches(name, names, cutoff=0.5)
         known = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(names)}."
         raise BadInput(f"There is no kernel {name!r} here. {known}", near=near)
+
+    def foreign(self, name: str) -> Spec | None:
+        """The kernel of that name, if it is here and speaks another language than Python."""
+        found = dict(self._readable()).get(name.lower())
+        if found is None or not found.language or _same_language(found.language, "python"):
+            return None
+        return self._spec(name.lower(), found)
 
     def for_language(self, language: str, preferred: str | None) -> Spec:
         """The kernel for a language: the preferred one if it is among those that fit."""

@@ -6,7 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import Callable
 from math import inf
-from typing import Literal, TypeAlias, cast
+from typing import Literal, Protocol, TypeAlias, cast
 
 import msgspec
 
@@ -32,6 +32,14 @@ MOST_UNFLUSHED = 2_000_000
 Stop: TypeAlias = Literal["cancelled", "timeout"]
 
 
+class Asked(Protocol):
+    """How somebody is asked for what a cell wants to know."""
+
+    async def __call__(self, prompt: str, *, password: bool) -> str:
+        """Return the answer; EOFError when nobody answers any more."""
+        ...
+
+
 class Ran(msgspec.Struct, frozen=True, kw_only=True):
     """How an execution ended."""
 
@@ -44,10 +52,14 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stopping:
-    """Whether, and why, what runs is to stop. The first who asks says why."""
+    """Whether, and why, what runs is to stop. The first who asks says why.
 
-    def __init__(self) -> None:
+    Its kernel is killed when it does not end within the grace; with none, it is asked once and waited for.
+    """
+
+    def __init__(self, grace_seconds: float = GRACE_SECONDS) -> None:
         self.why: Stop | None = None
+        self.grace_seconds = grace_seconds
 
     def ask(self, why: Stop) -> None:
         """Have it stop: at once, or as soon as it begins."""
@@ -67,9 +79,11 @@ class CellRunner:
         remover: Remover,
         widgets: WidgetStates,
         heard: Callable[[Message], None] = lambda message: None,
+        asked: Asked | None = None,
     ) -> None:
         self._client, self._recorder, self._epoch, self._language = client, recorder, epoch, language
         self._remover, self._widgets, self._heard = remover, widgets, heard
+        self._asked = asked
 
     async def run(
         self, execution: ExecutionId, cell: CellId, source: str, code: str, stopping: Stopping, seconds: float | None
@@ -88,7 +102,9 @@ class CellRunner:
         )
         with tempfile.SpooledTemporaryFile(max_size=4_000_000) as spool:
             showing = Showing(execution, self._epoch, cast("Spool", spool), self._remover)
-            ran = await self._converse(showing, self._client.execute(code), stopping, seconds)
+            request = self._client.execute(code, allow_stdin=self._asked is not None)
+            async with _Answers(self._client, self._recorder, execution, self._asked) as answers:
+                ran = await self._converse(showing, request, answers, stopping, seconds)
             await self._recorder.show(showing.finish())
         self._recorder.say(
             e.ExecutionFinished(
@@ -97,10 +113,12 @@ class CellRunner:
         )
         return ran
 
-    async def _converse(self, showing: Showing, request: Request, stopping: Stopping, seconds: float | None) -> Ran:
+    async def _converse(
+        self, showing: Showing, request: Request, answers: _Answers, stopping: Stopping, seconds: float | None
+    ) -> Ran:
         clock = asyncio.get_running_loop().time
         deadline = inf if seconds is None else clock() + seconds
-        patience = inf
+        patience, told = inf, False
         flush_at = clock() + TICK_SECONDS
         try:
             while True:
@@ -108,19 +126,23 @@ class CellRunner:
                 now = clock()
                 if message is not None:
                     if message.type == "execute_reply" and message.parent_id == request.id:
-                        return _ended(showing, message, stopping)
+                        return _ended(showing, message, stopping, self._remover)
+                    if message.type == "input_request":
+                        await self._recorder.show(showing.flush())
+                        answers.ask(message)
                     self._take(message, showing)
                 if now >= flush_at or showing.size > MOST_UNFLUSHED:
                     await self._recorder.show(showing.flush())
                     flush_at = clock() + TICK_SECONDS
                 if now >= deadline:
                     stopping.ask("timeout")
-                if stopping.why is not None and patience == inf:
+                if stopping.why is not None and not told:
                     await self._client.interrupt()
-                    patience = now + GRACE_SECONDS
+                    told = True
+                    patience = now + stopping.grace_seconds
                 elif now >= patience:
                     await self._client.kernel.kill()
-                    patience = now + GRACE_SECONDS
+                    patience = now + stopping.grace_seconds
         except KernelDied as died:
             fault = Fault(ename="DeadKernel", evalue=str(died))
             status: ExecutionStatus = stopping.why or "dead_kernel"
@@ -132,8 +154,44 @@ class CellRunner:
         self._heard(message)
 
 
+class _Answers:
+    """Asks whoever is there for what a cell wants to know, while the cell may still be stopped."""
+
+    def __init__(self, client: KernelClient, recorder: Recorder, execution: ExecutionId, asked: Asked | None) -> None:
+        self._client, self._recorder, self._execution, self._asked = client, recorder, execution, asked
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> _Answers:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def ask(self, question: Message) -> None:
+        """Ask, and give the kernel the answer when it comes. Of a password only that it was asked for is kept."""
+        if self._asked is None:
+            return
+        prompt, password = str(question.content.get("prompt", "")), bool(question.content.get("password"))
+        self._task = asyncio.ensure_future(self._answer(self._asked, prompt, password))
+
+    async def _answer(self, asked: Asked, prompt: str, password: bool) -> None:
+        try:
+            text = await asked(prompt, password=password)
+        except EOFError:
+            # Nobody answers any more: the cell is told so, as a program at the end of its input is.
+            await self._client.interrupt()
+            return
+        self._recorder.say(e.InputAnswered(execution=self._execution, prompt=prompt, answer=None if password else text))
+        self._client.answer_input(text)
+
+
 async def _next(request: Request, until: float) -> Message | None:
     """The next message, or None when the time has come."""
+    if request.has_come:
+        # A timer for each of a million lines would cost more than the lines.
+        return await anext(request)
     try:
         async with asyncio.timeout_at(until):
             return await anext(request)
@@ -141,7 +199,7 @@ async def _next(request: Request, until: float) -> Message | None:
         return None
 
 
-def _ended(showing: Showing, reply: Message, stopping: Stopping) -> Ran:
+def _ended(showing: Showing, reply: Message, stopping: Stopping, remover: Remover) -> Ran:
     """How it ended, by what the kernel says. An error after somebody stopped it is their doing."""
     content = reply.content
     number = content.get("execution_count")
@@ -149,5 +207,5 @@ def _ended(showing: Showing, reply: Message, stopping: Stopping) -> Ran:
     notes = tuple(showing.notes)
     if content.get("status") == "ok":
         return Ran(status="ok", count=count, notes=notes)
-    fault = showing.fault or fault_in(content, Remover({}))
+    fault = showing.fault or fault_in(content, remover)
     return Ran(status=stopping.why or "error", count=count, fault=fault, notes=notes)

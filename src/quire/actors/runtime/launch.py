@@ -67,8 +67,11 @@ class PatientStream(OutStream):
     def _write_piece(self, string: str) -> Optional[int]:  # noqa: UP045 - Python 3.8
         if self._held + len(string) > MOST_TEXT:
             self._send()
+        taken = super().write(string)
+        # After it, for the thread that sends sets this back at any time: too much of it is one flush too many,
+        # too little would be one too few.
         self._held += len(string)
-        return super().write(string)
+        return taken
 
     def flush(self) -> None:
         """Send all that was printed up to now, and wait until it is on its way."""

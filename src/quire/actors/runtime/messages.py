@@ -178,7 +178,7 @@ class Showing:
             return
         if self._open is None or self._open.name != name:
             self._close()
-            self._open = Printing(name, self._tape)
+            self._open = Printing(name, self._tape, self._remover.masked)
         self._open.feed(text)
         self._wait_to_send(self._open)
 

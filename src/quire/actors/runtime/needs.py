@@ -28,12 +28,12 @@ from typing import Any, cast
 import msgspec
 
 from ...core.errors import BadInput
+from ...core.results import script_table
 from ...core.sheet import Sheet
+from . import sql
 from .environments import ask
 from .kernels import Spec
 
-# As the standard has it: up to the last line that closes, as long as all lines are comments.
-_BLOCK = re.compile(r"(?m)^# /// script\r?\n((?:#(?:| [^\n]*)\r?\n)*)# ///\r?$")
 _NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _LOOK_UP = """
 import importlib.metadata as metadata, json, platform, sys
@@ -72,15 +72,22 @@ class _Found(msgspec.Struct):
 
 def needs_of(sheet: Sheet) -> Needs:
     """Return what a notebook declares, in its block and in its metadata together."""
-    script = _Table(_block(sheet), "the `# /// script` block")
+    script = _Table(script_table(sheet), "the `# /// script` block")
     ours = script.table("tool").table("quire")
     kept = _Table(sheet.ours, "quire in the metadata").table("environment")
+    packages = _once(script.texts("dependencies"), kept.texts("dependencies"))
     return Needs(
         python=script.text("requires-python") or kept.text("python") or kept.text("requires-python"),
-        packages=_once(script.texts("dependencies"), kept.texts("dependencies")),
+        packages=_with_sql(packages, sheet),
         variables=_once(ours.texts("variables"), kept.texts("variables")),
         secrets=_once(ours.texts("secrets"), kept.texts("secrets")),
     )
+
+
+def _with_sql(packages: tuple[str, ...], sheet: Sheet) -> tuple[str, ...]:
+    """SQL cells need what runs them, whether or not anybody says so."""
+    has_sql = any(cell.kind == "sql" for cell in sheet.cells)
+    return (*packages, sql.PACKAGE) if has_sql and sql.PACKAGE not in map(_name, packages) else packages
 
 
 def _once(*parts: tuple[str, ...]) -> tuple[str, ...]:
@@ -110,29 +117,6 @@ class _Table:
         if not isinstance(value, list) or not all(isinstance(each, str) for each in cast("list[Any]", value)):
             raise BadInput(f"The environment of the notebook: {name} in {self._where} has to be a list of texts.")
         return tuple(cast("list[str]", value))
-
-
-def _block(sheet: Sheet) -> dict[str, Any]:
-    found = [
-        (cell.id, match[1])
-        for cell in sheet.cells
-        if cell.kind == "code" and "# /// script" in cell.source
-        for match in _BLOCK.finditer(cell.source)
-    ]
-    if len(found) > 1:
-        raise BadInput(
-            f"Cells {' and '.join(dict.fromkeys(id for id, _ in found))}: one `# /// script` block is enough."
-        )
-    if not found:
-        return {}
-    import tomllib
-
-    ((cell, content),) = found
-    lines = (line[2:] if line.startswith("# ") else line[1:] for line in content.replace("\r\n", "\n").split("\n"))
-    try:
-        return tomllib.loads("\n".join(lines))
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"Cell {cell}: the `# /// script` block is no TOML: {error}.") from None
 
 
 def missing(needs: Needs, spec: Spec, env: Mapping[str, str]) -> Missing:

@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 
 from ...core.errors import BadInput, Conflict, NotFound, Unavailable
+from ...workspace.holders import began
 from . import watch
 from .ends import Ended, MemoryWatch
 from .folders import CONNECTION, all_folders, lock_of, new_folder, remove, write_connection
@@ -58,7 +59,7 @@ def start(spec: Spec, cwd: Path, env: Mapping[str, str], grace_seconds: float) -
         finally:
             os.close(writing)
         undo.callback(_kill_group, process.pid)
-        about = About(pid=process.pid, began=_began(process.pid), spec=spec)
+        about = About(pid=process.pid, began=began(process.pid), spec=spec)
         (folder / _ABOUT).write_bytes(msgspec.json.encode(about))
         watcher = _spawn_watcher(folder, process.pid, grace_seconds, reading)
         undo.pop_all()
@@ -80,7 +81,7 @@ async def adopt(id: str) -> LocalKernel:
 
 def _adopt(id: str) -> LocalKernel | None:
     # The id may come from a log that somebody else wrote: it names a folder and no path.
-    gone = NotFound(f"Kernel {id!r} is gone: what its cells had defined is lost. Run the notebook from the top.")
+    gone = NotFound(f"Kernel {id!r} is gone, and with it what its cells had defined.")
     if not id.isalnum():
         raise gone
     folder = all_folders() / id
@@ -92,7 +93,7 @@ def _adopt(id: str) -> LocalKernel | None:
         return None
     except (OSError, ValueError):
         raise gone from None
-    if _began(about.pid) != about.began:
+    if began(about.pid) != about.began:
         os.close(lock)
         raise gone
     (folder / watch.KEPT).unlink(missing_ok=True)
@@ -255,16 +256,6 @@ def _has_ended(pid: int) -> bool:
 def _kill_group(pid: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-
-
-def _began(pid: int) -> str:
-    """When a process began, in the system's own words; nothing where it does not say, or there is none."""
-    try:
-        said = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return "" if sys.platform == "linux" or _has_ended(pid) else "?"
-    # The name, in parentheses, may hold anything.
-    return said.rpartition(")")[2].split()[19]
 
 
 def _spawn(

@@ -17,6 +17,7 @@ from ...core.ids import LogId
 from ...workspace.clock import new_id
 from ...workspace.workspace import Workspace
 from .messages import Shown
+from .secrets import Remover
 from .streams import Blob
 
 AT_ONCE = 2000
@@ -26,10 +27,11 @@ MOST_WAITING = 20_000
 
 
 class Recorder:
-    """Records for one log, from one event loop, as one actor."""
+    """Records for one log, from one event loop, as one actor; nothing of it tells a secret (rule 16)."""
 
-    def __init__(self, workspace: Workspace, log: LogId) -> None:
+    def __init__(self, workspace: Workspace, log: LogId, remover: Remover | None = None) -> None:
         self._workspace, self._log = workspace, log
+        self._remover = remover or Remover({})
         self._waiting: deque[Draft] = deque()
         self._news = asyncio.Event()
         self._settled = asyncio.Event()
@@ -40,7 +42,7 @@ class Recorder:
     def say(self, *events: KnownEvent) -> None:
         """Record these after all that was said before."""
         self._check()
-        self._waiting.extend(Draft(id=new_id(), event=event) for event in events)
+        self._waiting.extend(Draft(id=new_id(), event=self._remover.clean_event(event)) for event in events)
         self._settled.clear()
         self._news.set()
 

@@ -7,34 +7,39 @@ it. However it ends, the log says how: which cell was running, and which never r
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from ...core import events as e
-from ...core.errors import QuireError, Unavailable
+from ...core.errors import Conflict, NotFound, Unavailable
 from ...core.events import Draft, Fault, KnownEvent, RunSource, RunStatus
+from ...core.exchange import added, metadata_of
 from ...core.ids import CellId, ExecutionId, LogId, RuntimeId
+from ...core.results import DeclaredResult, check, recorded
 from ...core.sheet import Sheet, SheetCell
 from ...core.values import Json
+from ...files.plain import one_line
 from ...workspace.clock import new_id
 from ...workspace.workspace import Workspace
 from .client import KernelClient, stop
 from .execution import CellRunner, Ran, Stopping
-from .kernels import Spec, start
+from .holding import held
+from .kernels import Spec, adopt, start
 from .messages import Message
 from .recorder import Recorder
 from .secrets import Remover
 from .sql import as_code
-from .widgets import WidgetStates
+from .widgets import WIDGET_STATE, WidgetStates
 
 PAGE = 5000
-RENEW_SECONDS = 10.0
-"""A third of a lease: two renewals may be late before it is lost."""
+ADOPT_SECONDS = 10.0
+"""A kernel to go on with answers by then, or a new one is started."""
 RUNS = ("code", "sql")
+_STARTUP = "startup"
 MAY_RAISE = "raises-exception"
 """Jupyter's tag for a cell whose error is no failure."""
 
@@ -59,6 +64,25 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     timeout: float | None = None
     only: frozenset[CellId] | None = None
     """The cells to run; None: all of them."""
+    startup: str = ""
+    """What the kernel runs, silently, before the first cell."""
+    declared_results: tuple[DeclaredResult, ...] = ()
+    keep: bool = False
+    """Whether the kernel lives on when the run is over."""
+    resumes: Resumed | None = None
+
+
+class Resumed(msgspec.Struct, frozen=True, kw_only=True):
+    """An earlier run, with which this one goes on if its kernel still lives."""
+
+    log: LogId
+    seq: int
+    kernel: str | None
+    """By which `adopt` finds it; None: it never had one."""
+    is_busy: bool
+    """Whether a cell was running when nobody was left to hear it."""
+    carried: tuple[e.OutputsImported, ...] = ()
+    """What its cells showed that need not run again."""
 
 
 class Watching:
@@ -76,6 +100,18 @@ class Watching:
     async def cell_ended(self, index: int, cell: SheetCell, ran: Ran) -> None:
         """A cell has ended."""
 
+    def warn(self, text: str) -> None:
+        """Something is otherwise than asked for."""
+
+    @property
+    def answers(self) -> bool:
+        """Whether somebody is there to answer what a cell asks for."""
+        return False
+
+    async def asked(self, prompt: str, *, password: bool) -> str:
+        """A cell asks for input."""
+        raise NotImplementedError
+
 
 async def run(owner: Workspace, runtime: Workspace, order: Order, stopping: Stopping, watching: Watching) -> None:
     """Run a notebook to its end, whatever that is; its log tells of it.
@@ -83,74 +119,96 @@ async def run(owner: Workspace, runtime: Workspace, order: Order, stopping: Stop
     Raises when the log could not be written, or when the kernel could not start: the log says
     so, too.
     """
-    log = order.log
-    kernel = await start(order.spec, cwd=order.cwd, env=order.variables)
-    client = KernelClient(kernel)
+    order, client = await _client(order, watching)
     try:
-        await _request(owner, log, order, RuntimeId(runtime.identity.actor))
+        await _request(owner, order, RuntimeId(runtime.identity.actor))
         await watching.began()
-        async with _claimed(runtime, log, stopping) as epoch:
-            await _Run(runtime, log, order, epoch, client, stopping, watching).run()
+        async with _claimed(runtime, order.log, stopping) as epoch:
+            await _Run(runtime, order, epoch, client, stopping, watching).run()
     finally:
-        await asyncio.shield(stop(kernel, client))
+        await asyncio.shield(_part(client, keep=order.keep))
 
 
-async def _request(owner: Workspace, log: LogId, order: Order, runtime: RuntimeId) -> None:
+async def _client(order: Order, watching: Watching) -> tuple[Order, KernelClient]:
+    """A new kernel, or the one of the run to go on with; with the order as it is then."""
+    if order.resumes is not None:
+        try:
+            return order, await _adopted(order.resumes)
+        except (NotFound, Conflict, Unavailable) as gone:
+            watching.warn(f"Run {order.resumes.log} is run again from the top: {gone}")
+            resumes = msgspec.structs.replace(order.resumes, carried=())
+            order = msgspec.structs.replace(order, resumes=resumes)
+    return order, KernelClient(await start(order.spec, cwd=order.cwd, env=order.variables))
+
+
+async def _adopted(earlier: Resumed) -> KernelClient:
+    if earlier.kernel is None:
+        raise NotFound(f"Run {earlier.log} had no kernel to go on with.")
+    client = KernelClient(await adopt(earlier.kernel))
+    try:
+        if earlier.is_busy:
+            # What it does is lost: nobody heard what it showed meanwhile.
+            await client.interrupt()
+        await client.ready(ADOPT_SECONDS)
+    except BaseException:
+        await asyncio.shield(stop(client.kernel, client))
+        raise
+    return client
+
+
+async def _part(client: KernelClient, *, keep: bool) -> None:
+    """End the kernel, or let it live on."""
+    if keep and client.lives:
+        client.close()
+        await client.kernel.leave()
+    else:
+        await stop(client.kernel, client)
+
+
+async def _request(owner: Workspace, order: Order, runtime: RuntimeId) -> None:
     wanted: dict[str, Json] = {"kernel": order.spec.name, "language": order.spec.language, "cwd": str(order.cwd)}
+    if order.keep:
+        wanted["keep"] = True
+    source = order.source
+    if order.resumes is not None:
+        source = msgspec.structs.replace(source, notebook=order.resumes.log, seq=order.resumes.seq)
     first = e.RunRequested(
         name=order.name,
-        source=order.source,
+        source=source,
         parameters=order.parameters,
         environment=wanted,
         runtime=runtime,
-        metadata=order.metadata,
+        metadata=metadata_of(order.sheet),
     )
     events: list[KnownEvent] = [first]
     after: CellId | None = None
     for cell in order.sheet.cells:
-        added = e.CellAdded(
-            cell=cell.id,
-            after=after,
-            kind=cell.kind,
-            source=cell.source,
-            name=cell.name,
-            tags=cell.tags,
-            metadata=cell.metadata,
-        )
-        events.append(added)
+        events.append(added(cell, after))
         after = cell.id
-    for at in range(0, len(events), PAGE):
-        await owner.submit(log, [Draft(id=new_id(), event=event) for event in events[at : at + PAGE]])
+    events += order.resumes.carried if order.resumes is not None else ()
+    log, remover = order.log, Remover(order.secrets)
+    drafts = [Draft(id=new_id(), event=remover.clean_event(event)) for event in events]
+    for at in range(0, len(drafts), PAGE):
+        await owner.submit(log, drafts[at : at + PAGE])
 
 
 @asynccontextmanager
 async def _claimed(runtime: Workspace, log: LogId, stopping: Stopping) -> AsyncGenerator[int]:
-    """Hold the run, renew the lease, and listen for whoever wants it to stop."""
-    claim = e.RunClaimed(runtime=RuntimeId(runtime.identity.actor))
-    (entry,) = await runtime.submit(log, [Draft(id=new_id(), event=claim)])
-    held = entry.event
-    if not isinstance(held, e.RunClaimed) or held.epoch is None:
-        raise Unavailable(f"Run {log} could not be claimed. Run `quire verify {log}`.")
-
-    async def renew() -> None:
-        while True:
-            await asyncio.sleep(RENEW_SECONDS)
-            await runtime.renew(log, held)
+    """Hold the run, and listen for whoever wants it to stop."""
 
     async def listen() -> None:
-        async for page in runtime.follow(log, entry.seq):
+        async for page in runtime.follow(log):
             if any(isinstance(each.event, e.RunCancelRequested) for each in page):
                 stopping.ask("cancelled")
 
-    tasks = [asyncio.ensure_future(renew()), asyncio.ensure_future(listen())]
-    try:
-        yield held.epoch
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        with contextlib.suppress(QuireError):
-            await runtime.release(log, held)
+    claim = e.RunClaimed(runtime=RuntimeId(runtime.identity.actor))
+    async with held(runtime, log, claim, partial(stopping.ask, "cancelled")) as epoch:
+        listening = asyncio.ensure_future(listen())
+        try:
+            yield epoch
+        finally:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
 
 
 class _Run:
@@ -159,7 +217,6 @@ class _Run:
     def __init__(
         self,
         runtime: Workspace,
-        log: LogId,
         order: Order,
         epoch: int,
         client: KernelClient,
@@ -168,17 +225,22 @@ class _Run:
     ) -> None:
         self._order, self._epoch, self._client = order, epoch, client
         self._stopping, self._watching = stopping, watching
-        self._recorder = Recorder(runtime, log)
-        self._widgets = WidgetStates()
+        self._runtime = runtime
+        self._remover = Remover(order.secrets)
+        self._recorder = Recorder(runtime, order.log, self._remover)
+        self._widgets = WidgetStates(self._remover)
         self._cells = CellRunner(
             client,
             self._recorder,
             epoch,
             order.spec.language,
-            remover=Remover(order.secrets),
+            remover=self._remover,
             widgets=self._widgets,
             heard=watching.heard,
+            asked=watching.asked if watching.answers else None,
         )
+        carried = order.resumes.carried if order.resumes is not None else ()
+        self._carried = frozenset(each.cell for each in carried)
 
     async def run(self) -> None:
         """Wait for the kernel, run the cells, and say how it ended."""
@@ -187,11 +249,17 @@ class _Run:
             self._recorder.say(e.RunStarted(epoch=self._epoch, environment=info))
             timer = self._start_timer()
             try:
+                await self._prepare_kernel()
                 status, failed, fault = await self._run_cells()
             finally:
                 if timer is not None:
                     timer.cancel()
-            self._recorder.say(e.RunFinished(epoch=self._epoch, status=status, failed_cell=failed, fault=fault))
+            if status == "success" and (missing := await self._missing_results()) is not None:
+                status, fault = "error", missing
+            widgets = await self._kept_widgets()
+            self._recorder.say(
+                e.RunFinished(epoch=self._epoch, status=status, failed_cell=failed, fault=fault, widgets=widgets)
+            )
         finally:
             await self._recorder.close()
 
@@ -203,10 +271,43 @@ class _Run:
             fault = Fault(ename="KernelNotStarted", evalue=str(error))
             self._recorder.say(e.RunFinished(epoch=self._epoch, status="error", fault=fault))
             await self._recorder.settle()
-            raise
+            raise Unavailable(self._remover.clean_text(str(error))) from None
         language = told.get("language_info")
         spec = self._order.spec
-        return {"interpreter": spec.interpreter, "kernel": spec.name, "language_info": language}
+        kernel = self._client.kernel.id
+        return {"interpreter": spec.interpreter, "kernel": spec.name, "kernel_id": kernel, "language_info": language}
+
+    async def _prepare_kernel(self) -> None:
+        if not self._order.startup or self._carried:
+            return
+        # As an expression beside an empty cell: the text of a cell is hashed, slowly, before it runs.
+        async for message in self._client.execute("", silent=True, expressions={_STARTUP: self._order.startup}):
+            if message.type == "execute_reply":
+                self._look_at(message.content.get("user_expressions"))
+
+    def _look_at(self, answers: Json) -> None:
+        match answers:
+            case {"startup": {"status": "error", "evalue": said}}:
+                self._watching.warn(f"quire.kernel cannot be imported in this kernel: {one_line(str(said), 200)}")
+            case _:
+                pass
+
+    async def _kept_widgets(self) -> e.BlobRef | None:
+        states = self._widgets.as_metadata()
+        return await self._runtime.put_blob(msgspec.json.encode(states), WIDGET_STATE) if states else None
+
+    async def _missing_results(self) -> Fault | None:
+        """What was declared and is not there, or is something else."""
+        if not self._order.declared_results:
+            return None
+        await self._recorder.settle()
+        results = (await self._runtime.read(self._order.log)).results
+        declared = self._order.declared_results
+        if self._order.only is not None:
+            # A partial run leaves results out; what it does record has to be right.
+            declared = tuple(each for each in declared if each.name in results)
+        wrong = check(declared, {name: recorded(each) for name, each in results.items()})
+        return Fault(ename="ResultError", evalue=" ".join(wrong)) if wrong else None
 
     def _start_timer(self) -> asyncio.TimerHandle | None:
         seconds = self._order.timeout
@@ -217,7 +318,7 @@ class _Run:
     async def _run_cells(self) -> tuple[RunStatus, CellId | None, Fault | None]:
         cells = self._order.sheet.cells
         for index, cell in enumerate(cells):
-            if cell.kind not in RUNS:
+            if cell.kind not in RUNS or cell.id in self._carried:
                 continue
             if self._order.only is not None and cell.id not in self._order.only:
                 self._skip((cell,), "a partial run left it out")
@@ -232,8 +333,10 @@ class _Run:
         return "success", None, None
 
     async def _run_cell(self, index: int, cell: SheetCell) -> Ran:
+        code = as_code(cell.source, self._order.spec.language, cell.name) if cell.kind == "sql" else cell.source
+        # From here on as it is in the log.
+        cell = msgspec.structs.replace(cell, source=self._remover.clean_text(cell.source))
         self._watching.cell_began(index, cell)
-        code = as_code(cell.source, self._order.spec.language) if cell.kind == "sql" else cell.source
         execution, seconds = ExecutionId(new_id()), self._order.execution_timeout
         ran = await self._cells.run(execution, cell.id, cell.source, code, self._stopping, seconds)
         await self._watching.cell_ended(index, cell, ran)

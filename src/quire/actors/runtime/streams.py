@@ -9,7 +9,7 @@ end is a small multiple of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Protocol, TypeAlias
 
@@ -100,8 +100,9 @@ def kept(data: bytes, media: str) -> Blob:
 class Printing:
     """One stream of an execution, up to the next output of another kind."""
 
-    def __init__(self, name: StreamName, tape: Tape) -> None:
+    def __init__(self, name: StreamName, tape: Tape, masked: Callable[[str], str] = lambda text: text) -> None:
         self.name: StreamName = name
+        self._masked = masked
         self.waits = False
         """Whether it is among what will be sent."""
         self._terminal = Terminal()
@@ -143,8 +144,12 @@ class Printing:
             return
         offset, new = change
         unchanged = self._recent[: offset - self._recent_at]
+        recent = unchanged + new
+        # A secret may be put together by writing over what stood there.
+        if (masked := self._masked(recent)) is not recent:
+            offset, new, unchanged, recent = self._recent_at, masked, "", masked
         self._same = min(self._same, offset + _shared(self._recent[len(unchanged) :], new))
-        self._recent = unchanged + new
+        self._recent = recent
         if offset < HALF:
             self._head = self._head[:offset] + new[: HALF - offset]
         if self._long or self.length > INLINE_TEXT:

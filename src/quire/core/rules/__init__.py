@@ -77,7 +77,7 @@ def _check_notebook(
             if event.conflict not in now.conflicts:
                 raise NotFound(f"There is no open conflict {event.conflict!r}. It may have been resolved already.")
         case e.OutputsImported():
-            executions.check_imported(now, event)
+            executions.check_imported(now, event, asking)
         case e.MomentNamed():
             check_name(event.name, "A moment's name")
             if not 0 < event.seq <= now.seq:

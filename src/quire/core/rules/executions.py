@@ -78,10 +78,12 @@ def check_request(now: Notebook, execution: ExecutionId, cell: CellId, wanted_ha
     return found
 
 
-def check_imported(now: Notebook, event: e.OutputsImported) -> None:
-    """What a file shows belongs to the source that it has, and to no run: a run has a runtime of its own."""
-    if now.run is not None:
+def check_imported(now: Notebook, event: e.OutputsImported, asking: Asking) -> None:
+    """What a file shows belongs to the source that it has. In a run it is what an earlier one left, laid out beforehand."""
+    if now.run is not None and not (now.run.status == "queued" and now.run.by == asking.actor):
         raise Refused(f"{now.name!r} is a run: its outputs come from its runtime, not from a file.")
+    for result in event.results:
+        check_name(result.name, "A result's name")
     cell = check_request(now, event.execution, event.cell, event.source_hash)
     if cell.execution is not None and cell.execution.is_open:
         raise Conflict(f"Cell {event.cell!r} is running, as execution {cell.execution.id!r}. Wait for it.")

@@ -68,7 +68,7 @@ async def _export_notebook(workspace: Workspace, name: str, output: Path, seq: i
             blobs[ref.hash] = b"".join([chunk async for chunk in workspace.open_blob(ref.hash)])
         except NotFound:
             missing.append(ref.hash)
-    sheet = sheet_of(notebook, blobs)
+    sheet = sheet_of(notebook, blobs, info.log)
     formats.check_language(sheet, str(output))
     write_text(output, formats.write(sheet, str(output)))
     return Carried(

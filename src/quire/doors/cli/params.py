@@ -30,7 +30,12 @@ def params_verb(file: Path, as_json: bool) -> None:
     They are what its frontmatter or its cell tagged `parameters` declares. `quire run` takes
     a value for each with -p NAME=VALUE.
     """
-    found = _declared(formats.read(read_text(file), str(file)), file)
+    tell(formats.read(read_text(file), str(file)), file, as_json=as_json)
+
+
+def tell(sheet: Sheet, file: Path, *, as_json: bool) -> bool:
+    """Print what a notebook takes, and return whether it takes anything."""
+    found = _declared(sheet, file)
     if as_json:
         print_json([_told(each) for each in found])
     elif found:
@@ -38,6 +43,7 @@ def params_verb(file: Path, as_json: bool) -> None:
     else:
         hint = "Tag a cell `parameters`, or declare them in the frontmatter of an .md."
         click.echo(f"quire: {file} takes no parameters. {hint}", err=True)
+    return bool(found)
 
 
 def _declared(sheet: Sheet, file: Path) -> list[Parameter]:

@@ -3,188 +3,207 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
+import contextlib
 import datetime as dt
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ...core.errors import BadInput
+from ...core.errors import BadInput, Unavailable, answer
 from ...core.events import Draft, RunCancelRequested, RunFinished
 from ...core.outcome import Outcome
-from ...core.params import Text
-from ...disk import read_text
-from ...files.plain import one_line, plain
+from ...files.plain import plain
 from ...workspace.clock import new_id
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
+from .asking import somebody
+from .options import json_option
 from .output import print_json
-from .verb import with_workspace
+from .run_options import LEVELS, Pairs, check_stdout, papermills, values_of
+from .verb import at_option, with_workspace
 
-_PAIRS = ("-p", "--parameters", "-r", "--parameters_raw")
+if TYPE_CHECKING:
+    from ...runs.resume import Earlier
+    from ...runs.run import Progress
+    from ...runs.wish import Prepared, Wish
+
 _EXIT = {"success": 0, "cancelled": 130}
 
 
-class _Pairs(click.Command):
-    """Takes `-p NAME VALUE` as papermill does, and `-p NAME=VALUE`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        made: list[str] = []
-        rest = iter(args)
-        for word in rest:
-            made.append(word)
-            if word in _PAIRS:
-                name = next(rest, None)
-                if name is not None and "=" not in name:
-                    value = next(rest, None)
-                    name = name if value is None else f"{name}={value}"
-                made += [name] if name is not None else []
-        return super().parse_args(ctx, made)
-
-
-@click.command("run", cls=_Pairs, epilog=EXIT_STATUS)
-@click.argument("source", type=click.Path(path_type=Path))
+@click.command("run", cls=Pairs, epilog=EXIT_STATUS)
+@click.argument("source", type=click.Path(allow_dash=True), required=False)
 @click.argument("output", required=False)
-@click.option("-p", "--parameters", metavar="NAME VALUE", multiple=True, help="Fill a parameter; also NAME=VALUE.")
-@click.option("-r", "--parameters_raw", metavar="NAME VALUE", multiple=True, help="The same, taken as text.")
-@click.option("-f", "--parameters_file", metavar="FILE", multiple=True, help="Parameters from a YAML or JSON file.")
-@click.option("-y", "--parameters_yaml", metavar="YAML", multiple=True, help="Parameters as YAML or JSON.")
-@click.option("-b", "--parameters_base64", metavar="TEXT", multiple=True, help="Parameters as YAML in Base64.")
-@click.option("-k", "--kernel", metavar="NAME", help="A Jupyter kernel.  [default: the active environment's Python]")
-@click.option("-l", "--language", metavar="NAME", help="The language, where the notebook does not say it.")
-@click.option("--cwd", type=click.Path(path_type=Path, file_okay=False), help="The folder that cells run in.")
-@click.option("--start-timeout", type=click.FloatRange(min=0), default=60, help="Seconds for the kernel to start.")
-@click.option("--execution-timeout", type=click.FloatRange(min=0), help="Stop a cell after so many seconds.")
-@click.option("--timeout", type=click.FloatRange(min=0), help="Stop the whole run after so many seconds.")
-@click.option("--report-mode/--no-report-mode", default=False, help="Hide the sources in the output.")
-@click.option("--log-output/--no-log-output", default=False, help="Print what cells print, on stderr.")
-@click.option("--progress-bar/--no-progress-bar", default=True, help="Say on stderr which cell runs.")
-@with_workspace
-async def run_verb(workspace: Workspace, source: Path, output: str | None, as_json: bool, **options: Any) -> int:
+@papermills
+@click.option("--timeout", metavar="SECONDS", type=click.FloatRange(min=0), help="Stop the whole run after so long.")
+@click.option("--from", "start", metavar="CELL", help="Run from this cell on: its id, name or number.")
+@click.option("--only", metavar="TAG", multiple=True, help="Run only the cells with this tag.")
+@click.option("--keep", is_flag=True, help="Leave the kernel alive, to go on with --resume.")
+@click.option("--resume", metavar="RUN", help="Go on with a run that failed, in its kernel if that still lives.")
+@at_option
+@json_option
+def run_verb(at: str | None, **options: Any) -> int | None:
     """Run a notebook from top to bottom with parameters and keep the record.
 
     \b
       quire run sales.py runs/october.ipynb -p month 2026-10 -p top=5
 
     SOURCE is a notebook in any format; `quire params SOURCE` lists what it takes. OUTPUT (.ipynb, .html or .md) may be a
-    template: runs/{month}.ipynb. Without it the record stays in the store. Progress goes to stderr; the source is never changed.
-    """
-    from ...actors.runtime.execution import Stopping
-    from ...runs.run import run_file
-    from ...runs.wish import Wish, prepare
-    from ...workspace.local import LocalWorkspace
+    template: runs/{month}.ipynb. Without it the record stays in the store. `-` is standard input, or standard output. Progress
+    goes to stderr; the source is never changed.
 
-    wish = Wish(
-        source=source,
-        output=output,
-        values=_values(options),
-        kernel=options["kernel"],
-        language=options["language"],
-        cwd=options["cwd"],
-        start_timeout=options["start_timeout"],
-        execution_timeout=options["execution_timeout"],
-        timeout=options["timeout"],
-        report_mode=options["report_mode"],
-    )
-    prepared = prepare(wish, os.environ, dt.datetime.now().astimezone())
-    for warning in prepared.warnings:
-        click.echo(f"quire: {plain(warning)}", err=True)
+    With --resume SOURCE may be left out: it is what the earlier run was of. Cells that succeeded there, and did not
+    change, are not run again; parameters that are not given are as they were. Cells tagged parameters always run.
+    """
+    runs = not options["help_notebook"] and not options["prepare_only"]
+    if options["source"] is None and (options["resume"] is None or not runs):
+        raise BadInput("There is no notebook to run. Name one: quire run SOURCE [OUTPUT].")
+    check_stdout(options)
+    if options["help_notebook"]:
+        return asyncio.run(_help(**options))
+    if options["prepare_only"]:
+        return asyncio.run(_prepare_only(**options))
+    return _run(at=at, **options)
+
+
+@with_workspace
+async def _run(workspace: Workspace, as_json: bool, **options: Any) -> int:
+    from ...actors.runtime.execution import Stopping
+    from ...runs.partial import in_part
+    from ...runs.run import ended, run_file
+    from ...runs.wish import prepare
+    from ...workspace.local import LocalWorkspace
+    from . import run_view
+
+    before = await _earlier(workspace, options["resume"])
+    wish = await _wish(options)
+    wish = wish if before is None else before.wish(wish)
+    prepared = await prepare(wish, os.environ, dt.datetime.now().astimezone(), somebody())
+    prepared = in_part(prepared, options["start"], frozenset(options["only"]))
+    prepared = prepared if before is None else before.applied(prepared)
+    _tell_start(prepared, options)
     stopping = Stopping()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.ask, "cancelled")
-    progress = _progress(options, len(prepared.order.sheet.cells))
-    outcome = await run_file(cast("LocalWorkspace", workspace), prepared, stopping, progress)
-    _tell(outcome, as_json=as_json)
+    error = None
+    with contextlib.ExitStack() as closing:
+        progress = _progress(options, prepared, closing)
+        try:
+            outcome = await run_file(cast("LocalWorkspace", workspace), prepared, stopping, progress)
+        except Unavailable as fault:
+            # The log may tell of it all the same: of a kernel that could not start, for one.
+            outcome, error = await ended(workspace, prepared), fault
+            if outcome is None:
+                raise
+    if said := str(error or outcome.output_fault or ""):
+        _say(said)
+    run_view.tell(outcome, prepared, as_json)
+    return _status(outcome) if error is None else answer(error).exit_status
+
+
+async def _earlier(workspace: Workspace, run: str | None) -> Earlier | None:
+    if run is None:
+        return None
+    from ...runs.resume import earlier
+
+    return await earlier(workspace, run)
+
+
+def _status(outcome: Outcome) -> int:
+    if outcome.output_fault is not None and outcome.status == "success":
+        return answer(Unavailable("")).exit_status
     return _EXIT.get(outcome.status, 1)
 
 
-def _values(options: dict[str, Any]) -> dict[str, Any]:
-    """The values that were given; what stands further to the right in papermill's order has the last word."""
-    values: dict[str, Any] = {}
-    for text in options["parameters_base64"]:
-        values |= _mapping(_decoded(text), "--parameters_base64")
-    for name in options["parameters_file"]:
-        values |= _mapping(read_text(Path(name)), name)
-    for text in options["parameters_yaml"]:
-        values |= _mapping(text, "--parameters_yaml")
-    for pair in options["parameters"]:
-        name, value = _pair(pair)
-        values[name] = Text(value)
-    for pair in options["parameters_raw"]:
-        name, value = _pair(pair)
-        values[name] = value
-    return values
+async def _wish(options: Mapping[str, Any]) -> Wish:
+    from ...runs.wish import Wish
+
+    return Wish(
+        source=options["source"],
+        output=options["output"],
+        values=await values_of(options),
+        kernel=options["kernel"],
+        language=options["language"],
+        cwd=options["cwd"],
+        start_timeout=options["start_timeout"],
+        execution_timeout=options["execution_timeout"] or None,  # 0 is no limit, as papermill has it
+        timeout=options["timeout"],
+        report_mode=options["report_mode"],
+        inject_input_path=options["inject_input_path"] or options["inject_paths"],
+        inject_output_path=options["inject_output_path"] or options["inject_paths"],
+        request_save_on_cell_execute=options["request_save_on_cell_execute"],
+        autosave_cell_every=options["autosave_cell_every"],
+        engine=options["engine"],
+        keep=options["keep"],
+    )
 
 
-def _pair(given: str) -> tuple[str, str]:
-    name, equals, value = given.partition("=")
-    if not equals or not name:
-        raise BadInput(f"Parameter {given!r} has no value. Write -p NAME VALUE, or -p NAME=VALUE.")
-    return name, value
+# ---- Without a run
 
 
-def _decoded(text: str) -> str:
-    try:
-        return base64.b64decode(text, validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        raise BadInput("--parameters_base64 is not YAML in Base64.") from None
+async def _help(as_json: bool, **options: Any) -> int:
+    """papermill's `--help-notebook`: exit status 1 where nothing is declared, as papermill has it."""
+    from ...runs.wish import read_sheet
+    from .params import tell
+
+    return int(not tell(await read_sheet(await _wish(options)), Path(options["source"]), as_json=as_json))
 
 
-def _mapping(text: str, what: str) -> dict[str, Any]:
-    import yaml
+async def _prepare_only(as_json: bool, **options: Any) -> int:
+    from ...runs.api import write_prepared
+    from ...runs.wish import prepare_only
 
-    try:
-        found: Any = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise BadInput(f"{what} is not YAML: {one_line(str(error), 200)}.") from None
-    if not isinstance(found, dict) or not all(isinstance(name, str) for name in cast("dict[Any, Any]", found)):
-        raise BadInput(f"{what} is to be names with values, such as {{top: 5}}.")
-    return cast("dict[str, Any]", found)
-
-
-def _progress(options: dict[str, Any], cells: int) -> Any:
-    from ...actors.runtime.execution import Ran
-    from ...actors.runtime.messages import Message
-    from ...core.sheet import SheetCell
-    from ...runs.run import Progress
-
-    class Lines(Progress):
-        """A line for each cell, and what it prints if somebody wants that."""
-
-        def heard(self, message: Message) -> None:
-            if options["log_output"] and message.type == "stream":
-                click.echo(plain(str(message.content.get("text", ""))), nl=False, err=True)
-
-        async def cell_ended(self, index: int, cell: SheetCell, ran: Ran) -> None:
-            if options["progress_bar"]:
-                told = cell.name or one_line(cell.source, 48)
-                click.echo(f"{index + 1:>4}/{cells}  {ran.status:<9}  {told}", err=True)
-
-    return Lines()
-
-
-def _tell(outcome: Outcome, *, as_json: bool) -> None:
+    if options["output"] is None:
+        raise BadInput("--prepare-only writes the notebook with its parameters. Name the OUTPUT to write.")
+    filled = await prepare_only(await _wish(options), dt.datetime.now().astimezone())
+    _warn(filled.warnings, options)
+    outcome = await write_prepared(filled)
     if as_json:
         print_json(outcome)
-        return
-    failed = outcome.failed_cell
-    if failed is not None:
-        click.echo(
-            f"quire: cell {failed.index + 1} ({failed.id}): {failed.ename}: {one_line(failed.evalue, 200)}", err=True
-        )
-        for line in failed.traceback if sys.stderr.isatty() else ():
-            click.echo(plain(line), err=True)
-    where = f", written to {outcome.output}" if outcome.output else ""
-    seconds = f" in {outcome.duration_seconds:.2f} s" if outcome.duration_seconds is not None else ""
-    click.echo(f"{outcome.status}{seconds}: run {outcome.run}{where}", err=True)
-    for name, value in outcome.scraps.items():
-        click.echo(f"{name} = {value!r}")
+    elif filled.output != "-":
+        _say(f"written to {filled.output}; nothing was run.")
+    return 0
+
+
+# ---- What is said
+
+
+def _say(text: str) -> None:
+    click.echo(f"quire: {plain(text)}", err=True)
+
+
+def _warn(warnings: tuple[str, ...], options: Mapping[str, Any]) -> None:
+    if LEVELS[options["log_level"]] <= LEVELS["WARNING"]:
+        for warning in warnings:
+            _say(warning)
+
+
+def _tell_start(prepared: Prepared, options: Mapping[str, Any]) -> None:
+    _warn(prepared.warnings, options)
+    if LEVELS[options["log_level"]] <= LEVELS["DEBUG"]:
+        order = prepared.order
+        _say(f"input {prepared.input_path}, output {prepared.output or 'only in the store'}, run {order.log}")
+        _say(f"kernel {order.spec.name} ({order.spec.interpreter or order.spec.argv[0]}) in {order.cwd}")
+
+
+def _progress(options: Mapping[str, Any], prepared: Prepared, closing: contextlib.ExitStack) -> Progress:
+    """Whoever looks on: a person, and the files that what cells print goes to."""
+    from . import run_view
+
+    closing.callback(run_view.close)
+    view = run_view.make(options, prepared)
+    if options["stdout_file"] is None and options["stderr_file"] is None:
+        return view
+    from ...runs.watching import Files, Several, open_file
+
+    names = {name: options[f"{name}_file"] for name in ("stdout", "stderr") if options[f"{name}_file"] is not None}
+    files = {name: sys.stdout if file == "-" else open_file(file, closing) for name, file in names.items()}
+    return Several([view, Files(prepared.order.secrets, files, view.warn)])
 
 
 @click.command("cancel", epilog=EXIT_STATUS)
@@ -196,9 +215,19 @@ async def cancel_verb(workspace: Workspace, run: str, why: str, as_json: bool) -
 
     \b
       quire cancel 01M7GFVPH9 --why "wrong month"
+
+    Of a run that is over, and whose kernel was left alive (--keep), the kernel is ended.
     """
+    from ...runs.resume import end_kept
+
     info = await workspace.find(run)
     notebook = await workspace.read(info.log)
+    if await end_kept(notebook):
+        if as_json:
+            print_json({"run": info.log, "status": "kernel ended"})
+        else:
+            click.echo(f"The kernel of run {info.log} is ended.", err=True)
+        return
     queued = notebook.run is not None and notebook.run.status == "queued"
     event = RunFinished(status="cancelled") if queued else RunCancelRequested(why=why)
     await workspace.submit(info.log, [Draft(id=new_id(), event=event)])

@@ -1,0 +1,204 @@
+"""Notebooks for programs: run, look into, read, write, compare and check them, by plain values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from ..core.errors import BadInput, NotFound
+from ..core.params import Parameter, declared, inspected, tagged_cell
+from ..core.sheet import Sheet
+from ..core.values import Json, untag
+from ..disk import read_text, write_text
+from ..files import formats
+from .api import Place, as_node, run, text_of, wait_for
+from .wish import Wish, read_sheet
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+_AS_IPYNB = "notebook.ipynb"
+
+
+class Validity(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a notebook is in order. True and false as such, too."""
+
+    faults: tuple[str, ...] = ()
+    """What is wrong, a sentence each."""
+
+    def __bool__(self) -> bool:
+        return not self.faults
+
+
+class NotebookExecutor:
+    """Runs notebooks and reads what they left. `at` is the workspace that keeps the records."""
+
+    def __init__(self, at: Place | None = None) -> None:
+        self._at = at
+
+    def execute(
+        self,
+        input_path: Place | Mapping[str, Any],
+        output_path: Place | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        timeout: float | None = 300,
+    ) -> dict[str, Json]:
+        """Run a notebook, for `timeout` seconds at most, and return the outcome as `quire run --json` prints it.
+
+        A cell that fails is a status, never an exception.
+        """
+        outcome = run(
+            input_path, output_path, parameters, timeout=timeout, progress_bar=False, check=False, at=self._at
+        )
+        return msgspec.json.decode(msgspec.json.encode(outcome))
+
+    def collect_outputs(self, path: Place) -> dict[str, Any]:
+        """Return the results that a notebook has recorded: name to value. A run's id will do, too."""
+        from .results import gather, typed
+
+        found = wait_for(lambda _: gather([os.fspath(path)], at=self._at, with_bytes=True))
+        return {row.result.name: typed(row.result) for row in found.rows}
+
+    def inspect_parameters(self, path: Place) -> dict[str, dict[str, Json]]:
+        """Return what a notebook takes: name to type, default and help. Nothing in it is run."""
+        return inspected(_declared(_sheet(path), path))
+
+    def read_notebook(self, path: Place) -> NotebookNode:
+        """Return a notebook of any format as nbformat has it."""
+        return as_node(formats.write(_sheet(path), _AS_IPYNB))
+
+    def write_notebook(self, nb: Mapping[str, Any], path: Place) -> None:
+        """Write a notebook in the format that the ending says, whole or not at all."""
+        target = os.fspath(path)
+        sheet = formats.read(text_of(nb), _AS_IPYNB)
+        formats.check_language(sheet, target)
+        write_text(Path(target), formats.write(sheet, target))
+
+    def diff_notebooks(self, a: Place, b: Place) -> list[dict[str, Json]]:
+        """Return the operations that make `b` of `a`, as `quire diff --json` prints them."""
+        import json
+
+        from ..core.diff import diff, encode
+        from ..review.revisions import Version, read_both
+
+        names = (os.fspath(a), os.fspath(b))
+        old, new = (Version(label=name, path=name, text=read_text(Path(name))) for name in names)
+        return json.loads(encode(diff(*read_both(old, new)).operations))
+
+    def validate(self, path: Place, lax: bool = False) -> Validity:
+        """Check that a file is a notebook, that nbformat's schema takes it, and that what it declares can be read.
+
+        With `lax`, what only the schema refuses is no fault: Quire reads such a file all the same.
+        """
+        try:
+            text = read_text(Path(path))
+            sheet = formats.read(text, os.fspath(path))
+        except NotFound:
+            raise
+        except BadInput as error:
+            return Validity(faults=(str(error),))
+        faults = [*_against_schema(text, path)] if not lax else []
+        return Validity(faults=(*faults, *_against_itself(sheet, path)))
+
+
+def inspect_notebook(notebook_path: Place, parameters: Mapping[str, Any] | None = None) -> dict[str, dict[str, str]]:
+    """Return what a notebook takes, as papermill's function of that name does: every value is text."""
+    sheet = _sheet(notebook_path, parameters)
+    return {each.name: _as_papermill(each, sheet) for each in _declared(sheet, notebook_path)}
+
+
+def _sheet(path: Place, values: Mapping[str, Any] | None = None) -> Sheet:
+    wish = Wish(source=os.fspath(path), values=dict(values or {}))
+    return wait_for(lambda _: read_sheet(wish))
+
+
+def _declared(sheet: Sheet, path: Place) -> list[Parameter]:
+    try:
+        return declared(sheet)
+    except BadInput as error:
+        raise BadInput(f"{os.fspath(path)}: {error}", **error.details) from None
+
+
+# ---- As papermill tells it
+
+
+def _as_papermill(parameter: Parameter, sheet: Sheet) -> dict[str, str]:
+    default = _as_written(parameter, sheet)
+    return {
+        "name": parameter.name,
+        "inferred_type_name": parameter.type or "None",
+        "default": default,
+        "help": parameter.help,
+    }
+
+
+def _as_written(parameter: Parameter, sheet: Sheet) -> str:
+    cell = tagged_cell(sheet)
+    if parameter.cell is not None and cell is not None and (written := _in_python(parameter.name, cell.source)):
+        return written
+    if parameter.expression is not None:
+        return parameter.expression
+    return "" if parameter.required else repr(untag(parameter.default))
+
+
+def _in_python(name: str, source: str) -> str | None:
+    import ast
+
+    try:
+        statements = ast.parse(source).body
+    except (SyntaxError, ValueError):  # another language, or magics
+        return None
+    # The last one counts, as it does for Python.
+    for statement in reversed(statements):
+        match statement:
+            case (
+                ast.Assign(targets=[ast.Name(id=found)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=found), value=ast.expr() as value)
+            ) if found == name:
+                return ast.unparse(value)
+            case _:
+                pass
+    return None
+
+
+# ---- Is it in order?
+
+
+def _against_schema(text: str, path: Place) -> list[str]:
+    """What nbformat's schema says to an .ipynb; nothing to other formats, which become a valid one."""
+    if formats.format_of(os.fspath(path)) != "ipynb":
+        return []
+    try:
+        import nbformat
+    except ImportError:
+        raise BadInput("nbformat is not installed here, and the schema is its own. Install quire[formats].") from None
+    import json
+    import warnings
+
+    node: Any = json.loads(text)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            cast("Any", nbformat).validate(node)
+    except (cast("Any", nbformat).ValidationError, Warning) as error:
+        said = str(getattr(error, "message", error)).partition("\n")[0]
+        return [f"{os.fspath(path)}: {said[:400]}"]
+    return []
+
+
+def _against_itself(sheet: Sheet, path: Place) -> list[str]:
+    """What it declares, and cannot be read."""
+    from ..actors.runtime.needs import needs_of
+    from ..core.results import declared as declared_results
+
+    faults: list[str] = []
+    for read in (declared, declared_results, needs_of):
+        try:
+            read(sheet)
+        except BadInput as error:
+            faults.append(f"{os.fspath(path)}: {error}")
+    return faults

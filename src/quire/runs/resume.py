@@ -1,0 +1,135 @@
+"""Going on with a run that did not come to its end, in its kernel if that still lives.
+
+It is a run of its own, linked to the earlier one: a run is claimed once, and one that is
+over stays as it was (rule 10). The cells that succeeded, and that are as they were, are not
+run again: what they showed and recorded is carried over, and what they defined is in the
+kernel. From the first other cell on, all run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from ..actors.runtime.kernels import adopt
+from ..actors.runtime.running import MAY_RAISE, RUNS, Resumed
+from ..actors.runtime.secrets import has_mark
+from ..core import events as e
+from ..core.errors import BadInput, Conflict, NotFound
+from ..core.events import Display, NamedResult, Output
+from ..core.exchange import sheet_of
+from ..core.ids import ExecutionId, LogId
+from ..core.notebook import Cell, Notebook, Run
+from ..core.sheet import SheetCell
+from ..core.text import source_hash
+from ..core.values import untag
+from ..files import formats
+from ..workspace.clock import new_id
+from ..workspace.workspace import Workspace
+from .wish import Prepared, Wish
+
+
+class Earlier:
+    """The run to go on with."""
+
+    def __init__(self, log: LogId, notebook: Notebook, run: Run) -> None:
+        self.log, self.notebook, self.run = log, notebook, run
+
+    def wish(self, wish: Wish) -> Wish:
+        """Return what somebody wants now; what they do not say is as it was."""
+        values: dict[str, Any] = {name: untag(value) for name, value in self.run.parameters.items()}
+        for name in values.keys() - wish.values.keys():
+            if has_mark(self.run.parameters[name]):
+                told = f"Parameter {name!r} of run {self.log} held a secret, which was not kept."
+                raise BadInput(f"{told} Give it again: -p {name} VALUE.")
+        wish = replace(wish, values=values | wish.values)
+        if wish.source is not None:
+            return wish
+        path = self.run.source.path
+        # What came from standard input, or from no file at all, is only in the log.
+        text = None if path is not None and path != "-" else formats.write(sheet_of(self.notebook, {}), "run.ipynb")
+        return replace(wish, source=path if text is None else None, text=text)
+
+    def applied(self, prepared: Prepared) -> Prepared:
+        """Return the run as it will be: what it takes over, and what is left for it."""
+        order, kernel = prepared.order, self.run.environment.get("kernel_id")
+        carried = tuple(self._carried(prepared))
+        if len(carried) == sum(cell.kind in RUNS for cell in order.sheet.cells):
+            raise BadInput(f"Every cell of run {self.log} has succeeded: nothing is left to run. Name a cell: --from.")
+        resumes = Resumed(
+            log=self.log,
+            seq=self.notebook.seq,
+            kernel=kernel if isinstance(kernel, str) else None,
+            is_busy=any(cell.execution and cell.execution.state == "lost" for cell in self.notebook.live_cells),
+            carried=carried,
+        )
+        return replace(prepared, order=replace(order, resumes=resumes))
+
+    def _carried(self, prepared: Prepared) -> Iterator[e.OutputsImported]:
+        only = prepared.order.only
+        for cell in prepared.order.sheet.cells:
+            before = self.notebook.cells.get(cell.id)
+            if cell.kind not in RUNS:
+                continue
+            if not _has_succeeded(cell, before):
+                if only is None:
+                    return
+                continue
+            # Whoever names a cell to begin with wants it, and those below it, to run.
+            if before is not None and (only is None or cell.id not in only):
+                yield self._imported(cell, before)
+
+    def _imported(self, cell: SheetCell, before: Cell) -> e.OutputsImported:
+        execution = before.execution
+        found = self.notebook.results.values()
+        return e.OutputsImported(
+            execution=ExecutionId(new_id()),
+            cell=cell.id,
+            source_hash=source_hash(cell.source),
+            outputs=tuple(map(_settled, execution.outputs)) if execution is not None else (),
+            count=execution.count if execution is not None else None,
+            results=tuple(
+                NamedResult(name=each.name, kind=each.kind, value=each.value, blob=each.blob)
+                for each in found
+                if each.cell == cell.id
+            ),
+        )
+
+
+def _has_succeeded(cell: SheetCell, before: Cell | None) -> bool:
+    if before is None or before.execution is None or (before.source, before.kind) != (cell.source, cell.kind):
+        return False
+    return before.execution.state == "ok" or (before.execution.state == "error" and MAY_RAISE in before.tags)
+
+
+def _settled(output: Output) -> Output:
+    """What nobody updates any more."""
+    return replace(output, display_id=None) if isinstance(output, Display) else output
+
+
+async def end_kept(notebook: Notebook) -> bool:
+    """End the kernel that a run left alive; False when there is none."""
+    run = notebook.run
+    kernel = run.environment.get("kernel_id") if run is not None and not run.is_open else None
+    if not isinstance(kernel, str):
+        return False
+    try:
+        living = await adopt(kernel)
+    except NotFound:
+        return False
+    await living.close()
+    return True
+
+
+async def earlier(workspace: Workspace, name: str) -> Earlier:
+    """Find the run to go on with. One that somebody still works on is not given away."""
+    info = await workspace.find(name)
+    notebook = await workspace.read(info.log)
+    run = notebook.run
+    if run is None:
+        raise BadInput(f"{notebook.name!r} is a notebook, not a run: there is nothing to resume. Run it.")
+    if run.is_open:
+        raise Conflict(f"Run {info.log} is still {run.status}, by {run.runtime}. Wait, or `quire cancel {info.log}`.")
+    return Earlier(info.log, notebook, run)

@@ -1,0 +1,143 @@
+"""A runtime beside a live notebook: it runs what is requested there, once, in order."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from quire.actors.runtime.environments import find
+from quire.actors.runtime.serving import Serving, serve
+from quire.core import events as e
+from quire.core.events import Draft, KnownEvent, Stream
+from quire.core.ids import CellId, ExecutionId, LogId
+from quire.core.notebook import Notebook
+from quire.core.text import source_hash
+from quire.stores.blobs import MemoryBlobs
+from quire.stores.memory import MemoryStore
+from quire.workspace import access
+from quire.workspace.clock import new_id
+from quire.workspace.local import LocalWorkspace
+
+LOG = LogId("01M7GFVPH90000000000000000")
+PATIENCE = 60
+
+
+class Live:
+    """A notebook that runtimes serve."""
+
+    def __init__(self, folder: Path) -> None:
+        self.owner = LocalWorkspace(MemoryStore(), MemoryBlobs())
+        self._folder = folder
+        self._over = asyncio.Event()
+        self._runtimes: list[asyncio.Task[None]] = []
+
+    async def say(self, *events: KnownEvent) -> None:
+        await self.owner.submit(LOG, [Draft(id=new_id(), event=event) for event in events])
+
+    async def write(self, *sources: str) -> None:
+        cells = [
+            e.CellAdded(cell=CellId(f"c{number}"), after=CellId(f"c{number - 1}") if number else None, source=source)
+            for number, source in enumerate(sources)
+        ]
+        await self.say(e.NotebookCreated(name="live"), *cells)
+
+    async def request(self, *cells: int, runtime: str | None = None) -> None:
+        notebook = await self.owner.read(LOG)
+        for number in cells:
+            cell = CellId(f"c{number}")
+            hash = source_hash(notebook.cells[cell].source)
+            execution = ExecutionId(new_id())
+            await self.say(e.ExecutionRequested(execution=execution, cell=cell, source_hash=hash, runtime=runtime))
+
+    def serve(self, name: str) -> None:
+        variables = {each: os.environ[each] for each in ("PATH", "HOME") if each in os.environ}
+        spec = find("python", None, cwd=self._folder, environ={})
+        serving = Serving(log=LOG, spec=spec, cwd=self._folder, variables=variables, name=name)
+        runtime = self.owner.acting_as(access.runtime(name))
+        self._runtimes.append(asyncio.ensure_future(serve(runtime, serving, self._over)))
+
+    async def until(self, *states: str) -> Notebook:
+        """Wait until the cells are in these states."""
+        async with asyncio.timeout(PATIENCE):
+            async for _ in self.owner.follow(LOG):
+                notebook = await self.owner.read(LOG)
+                if [cell.state for cell in notebook.live_cells] == list(states):
+                    return notebook
+                for runtime in self._runtimes:
+                    assert not runtime.done(), runtime.exception()
+        raise AssertionError
+
+    async def close(self) -> None:
+        self._over.set()
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.gather(*self._runtimes)
+
+
+@pytest.fixture
+async def live(tmp_path: Path) -> AsyncIterator[Live]:
+    made = Live(tmp_path)
+    yield made
+    await made.close()
+
+
+def printed(notebook: Notebook, cell: int) -> str:
+    execution = notebook.cells[CellId(f"c{cell}")].execution
+    assert execution is not None
+    return "".join(each.head + each.tail for each in execution.outputs if isinstance(each, Stream))
+
+
+async def test_requests_run_in_order_in_one_kernel_and_a_failure_stops_nothing(live: Live) -> None:
+    await live.write("x = 20", "1 / 0", "print(x + 22)")
+    live.serve("local")
+    await live.request(0, 1, 2)
+    notebook = await live.until("ok", "error", "ok")
+    assert printed(notebook, 2) == "42\n"
+    assert [cell.execution.count for cell in notebook.live_cells if cell.execution] == [1, 2, 3]
+    assert notebook.runtimes["runtime:local"].kernel  # type: ignore[index]
+    await live.close()
+    assert (await live.owner.read(LOG)).runtimes == {}, "it says that it leaves"
+    assert await live.owner.claims() == []
+
+
+async def test_a_cell_is_interrupted_and_the_kernel_keeps_what_it_knows(live: Live) -> None:
+    await live.write("x = 1", "print('on', flush=True)\nwhile True: pass", "print(x)")
+    live.serve("local")
+    await live.request(0, 1, 2)
+    notebook = await live.until("ok", "running", "queued")
+    running = notebook.cells[CellId("c1")].execution
+    assert running is not None
+    await live.say(e.InterruptRequested(execution=running.id))
+    notebook = await live.until("ok", "cancelled", "ok")
+    assert printed(notebook, 2) == "1\n"
+
+
+async def test_a_kernel_that_dies_is_told_and_the_next_cell_has_a_new_one(live: Live) -> None:
+    await live.write("import os\nos._exit(1)", "print('anew')")
+    live.serve("local")
+    await live.request(0, 1)
+    notebook = await live.until("dead_kernel", "ok")
+    assert printed(notebook, 1) == "anew\n"
+    (runtime,) = notebook.runtimes.values()
+    assert runtime.restarts == 1
+
+
+async def test_two_runtimes_never_run_one_request_twice_and_one_can_be_named(live: Live) -> None:
+    await live.write(*["import os\nprint(os.getpid())"] * 12)
+    live.serve("one")
+    live.serve("two")
+    await live.request(*range(10))
+    await live.request(10, 11, runtime="two")
+    notebook = await live.until(*["ok"] * 12)
+    kernels = {printed(notebook, number) for number in range(12)}
+    assert 1 <= len(kernels) <= 2
+    entries = await live.owner.entries(LOG, types=["execution_started"])
+    assert len(entries) == 12
+    assert printed(notebook, 10) == printed(notebook, 11)
+    claims = await live.owner.entries(LOG, types=["execution_claimed"])
+    assert {entry.actor for entry in claims[-2:]} <= {"runtime:one", "runtime:two"}
+    named = notebook.cells[CellId("c11")].execution
+    assert named is not None and named.runtime == "runtime:two"

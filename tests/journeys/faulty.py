@@ -1,0 +1,116 @@
+"""A notebook that goes wrong, run by the real `quire`; what is left of it afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any, cast
+
+import nbformat
+
+QUIRE = str(Path(sys.executable).parent / "quire")
+DEADLINE_SECONDS = 120.0
+GRACE_SECONDS = 10.0
+"""After SIGKILL of the client its kernel is gone by then (rule 11)."""
+
+
+def wait_until(what: Callable[[], bool], why: str) -> None:
+    """Look again and again until it is so."""
+    ends = time.monotonic() + DEADLINE_SECONDS
+    while not what():
+        assert time.monotonic() < ends, why
+        time.sleep(0.02)
+
+
+class Faulty:
+    """A folder with a notebook of which one cell goes wrong."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.output = folder / "out.ipynb"
+        self._mark = f"QUIRE_FAULTY_{uuid.uuid4().hex}"
+        self.environ = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+        self.environ[self._mark] = "1"
+
+    def write(self, *sources: str) -> None:
+        cells = "\n\n".join(f'# %% name="cell-{number}"\n{source}' for number, source in enumerate(sources, 1))
+        (self.folder / "n.py").write_text(cells + "\n")
+
+    def run(self, *flags: str, source: str = "n.py") -> subprocess.CompletedProcess[str]:
+        """Run it to the end."""
+        return self.quire("run", source, str(self.output), "--json", *flags)
+
+    def quire(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([QUIRE, *words], cwd=self.folder, env=self.environ, capture_output=True, text=True)
+
+    @contextlib.contextmanager
+    def running(self, *flags: str, begun: str = "begun") -> Generator[subprocess.Popen[str]]:
+        """Run it, and go on when a cell has made the file `begun`."""
+        words = [QUIRE, "run", "n.py", str(self.output), "--json", *flags]
+        pipe = subprocess.PIPE
+        client = subprocess.Popen(
+            words, cwd=self.folder, env=self.environ, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+        )
+        try:
+            wait_until(lambda: (self.folder / begun).exists() or client.poll() is not None, "the cell did not begin")
+            assert client.poll() is None, client.communicate()
+            yield client
+        finally:
+            if client.poll() is None:
+                client.kill()
+            client.communicate()
+
+    def signalled(self, number: signal.Signals, *flags: str) -> tuple[int, Any, str]:
+        """Run it, send a signal to its process group while a cell runs: exit status, outcome, stderr."""
+        with self.running(*flags) as client:
+            os.killpg(client.pid, number)
+            out, err = client.communicate(timeout=DEADLINE_SECONDS)
+        return client.returncode, json.loads(out) if out.strip() else None, err
+
+    # ---- What is left
+
+    def book(self) -> Any:
+        """The output, which has to be a valid notebook."""
+        read: Any = cast("Any", nbformat).read(self.output, as_version=4)
+        cast("Any", nbformat).validate(read)
+        return read
+
+    def cells(self) -> list[Any]:
+        """The cells of the output without papermill's marks of an error."""
+        return [cell for cell in self.book().cells if "papermill-error-cell-tag" not in cell.metadata.get("tags", [])]
+
+    def statuses(self) -> list[str]:
+        """What papermill's metadata says of each cell that stems from the source."""
+        return [cell.metadata.papermill.status for cell in self.cells()]
+
+    def text(self, cell: int) -> str:
+        return "".join(output.get("text", "") for output in self.cells()[cell].outputs)
+
+    def states(self, run: str) -> list[str]:
+        """What the log says of each cell."""
+        said = self.quire("runs", "show", run, "--json")
+        assert said.returncode == 0, said.stderr
+        return [cell["state"] for cell in json.loads(said.stdout)["cells"]]
+
+    def kernels(self) -> list[int]:
+        """The processes that were started for it and still live, ours and the kernels'."""
+        found: list[int] = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if self._mark.encode() in (folder / "environ").read_bytes():
+                    found.append(int(folder.name))
+        return found
+
+    def is_left_alone(self) -> None:
+        """No process is left, and the chains of all logs hold."""
+        wait_until(lambda: not self.kernels(), f"processes are left: {self.kernels()}")
+        checked = self.quire("verify")
+        assert checked.returncode == 0, checked.stdout

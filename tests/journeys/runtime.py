@@ -1,0 +1,40 @@
+"""A runtime in a process of its own. Run as `python -m … WHERE NOTEBOOK COUNT`: it ends after so many executions."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import quire
+from quire.actors.runtime.environments import find
+from quire.actors.runtime.serving import Serving, serve
+from quire.core import events as e
+from quire.core.ids import LogId
+from quire.workspace import access
+from quire.workspace.local import LocalWorkspace
+
+
+async def count(workspace: LocalWorkspace, log: LogId, executions: int, over: asyncio.Event) -> None:
+    async for page in workspace.follow(log):
+        executions -= sum(isinstance(entry.event, e.ExecutionFinished) for entry in page)
+        if executions <= 0:
+            over.set()
+
+
+async def main(where: str, notebook: str, executions: int) -> None:
+    workspace = await quire.connect(where, access.runtime("local"))
+    log = (await workspace.find(notebook)).log
+    spec = find("python", None, cwd=Path.cwd(), environ=os.environ)
+    over = asyncio.Event()
+    counting = asyncio.ensure_future(count(workspace, log, executions, over))
+    try:
+        await serve(workspace, Serving(log=log, spec=spec, cwd=Path.cwd(), variables=dict(os.environ)), over)
+    finally:
+        counting.cancel()
+        await asyncio.gather(counting, return_exceptions=True)
+        await workspace.close()
+
+
+asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

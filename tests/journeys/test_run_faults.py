@@ -1,0 +1,333 @@
+"""The table of what goes wrong in a run, row by row, with real processes.
+
+Each time: the output is a valid notebook, the log tells the true status, a cell that never
+ran is never called done, the message names the cell, and no kernel is left.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .faulty import Faulty, wait_until
+
+BEGUN = "open('begun', 'w').close()"
+SLEEP = f"print('so far', flush=True)\n{BEGUN}\nimport time\ntime.sleep(600)"
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Faulty:
+    if sys.platform != "linux":
+        pytest.skip("processes are found in /proc")
+    return Faulty(tmp_path)
+
+
+def failed(told: Any, status: str) -> Any:
+    assert told["status"] == status
+    return told["failed_cell"]
+
+
+def check_left(faulty: Faulty, told: Any, states: list[str], statuses: list[str]) -> None:
+    assert faulty.states(told["run"]) == states
+    assert faulty.statuses() == statuses
+    faulty.is_left_alone()
+
+
+def test_a_cell_raises(faulty: Faulty) -> None:
+    faulty.write("x = 1", "print('so far')\n1 / 0", "print('never')")
+    done = faulty.run()
+    assert done.returncode == 1
+    told = json.loads(done.stdout)
+    cell = failed(told, "error")
+    assert (cell["index"], cell["ename"], cell["evalue"]) == (1, "ZeroDivisionError", "division by zero")
+    assert "ZeroDivisionError" in cell["traceback"][-1]
+    assert "cell-2" in done.stderr and "ZeroDivisionError" in done.stderr
+    book = faulty.book()
+    # Papermill's marks stand at the top and before the cell; the index does not count them.
+    assert "papermill-error-cell-tag" in book.cells[0].metadata.tags
+    assert book.metadata.papermill.exception is True
+    check_left(faulty, told, ["ok", "error", "skipped"], ["completed", "failed", "pending"])
+
+
+@pytest.mark.parametrize(("code", "status", "exits"), [("0", "success", 0), ("", "success", 0), ("1", "error", 1)])
+def test_a_cell_leaves_by_sys_exit_as_papermill_judges_it(faulty: Faulty, code: str, status: str, exits: int) -> None:
+    faulty.write("x = 1", f"import sys\nsys.exit({code})", "print('never')")
+    done = faulty.run()
+    assert done.returncode == exits
+    told = json.loads(done.stdout)
+    assert told["status"] == status
+    assert faulty.states(told["run"])[2] == "skipped"
+    assert faulty.statuses()[2] == "pending"
+    faulty.is_left_alone()
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [("import os\nprint('so far', flush=True)\nos._exit(3)", "exit status 3"),
+     ("import os, signal\nfor n in range(100_000):\n    print(n, flush=True)\n"
+      "    if n == 500:\n        os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL")],
+    ids=["os._exit", "SIGKILL while printing"],
+)  # fmt: skip
+def test_a_kernel_dies(faulty: Faulty, how: str, why: str) -> None:
+    faulty.write("x = 1", how, "print('never')")
+    done = faulty.run()
+    assert done.returncode == 1
+    told = json.loads(done.stdout)
+    cell = failed(told, "dead_kernel")
+    assert cell["index"] == 1 and why in cell["evalue"]
+    assert "cell-2" in done.stderr
+    assert faulty.text(1) != "", "what arrived before is kept"
+    check_left(faulty, told, ["ok", "dead_kernel", "skipped"], ["completed", "failed", "pending"])
+
+
+def test_a_cell_swallows_the_interrupt_at_its_timeout(faulty: Faulty) -> None:
+    stubborn = "import time\nwhile True:\n    try:\n        time.sleep(600)\n    except KeyboardInterrupt:\n        print('no', flush=True)"
+    faulty.write("x = 1", stubborn, "print('never')")
+    done = faulty.run("--execution-timeout", "1")
+    assert done.returncode == 1
+    told = json.loads(done.stdout)
+    assert failed(told, "timeout")["index"] == 1
+    assert "no" in faulty.text(1)
+    check_left(faulty, told, ["ok", "timeout", "skipped"], ["completed", "failed", "pending"])
+
+
+def test_the_whole_run_has_a_timeout(faulty: Faulty) -> None:
+    faulty.write("x = 1", SLEEP, "print('never')")
+    done = faulty.run("--timeout", "2")
+    assert done.returncode == 1
+    told = json.loads(done.stdout)
+    assert failed(told, "timeout")["index"] == 1
+    check_left(faulty, told, ["ok", "timeout", "skipped"], ["completed", "failed", "pending"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_client_is_told_to_stop(faulty: Faulty, number: signal.Signals) -> None:
+    faulty.write("x = 1", SLEEP, "print('never')")
+    status, told, err = faulty.signalled(number)
+    assert status == 130
+    assert failed(told, "cancelled")["index"] == 1
+    assert "cell-2" in err
+    assert faulty.text(1).startswith("so far")
+    check_left(faulty, told, ["ok", "cancelled", "skipped"], ["completed", "failed", "pending"])
+
+
+def test_somebody_else_cancels(faulty: Faulty) -> None:
+    faulty.write("x = 1", SLEEP, "print('never')")
+    with faulty.running() as client:
+        listed = json.loads(faulty.quire("runs", "list", "--json").stdout)
+        assert [each["status"] for each in listed] == ["running"]
+        asked = faulty.quire("cancel", listed[0]["run"], "--why", "wrong month")
+        assert asked.returncode == 0, asked.stderr
+        out, _ = client.communicate()
+    assert client.returncode == 130
+    told = json.loads(out)
+    assert failed(told, "cancelled")["index"] == 1
+    check_left(faulty, told, ["ok", "cancelled", "skipped"], ["completed", "failed", "pending"])
+    again = faulty.quire("cancel", told["run"])
+    assert again.returncode == 3 and "over" in again.stderr
+
+
+def kill_client(faulty: Faulty) -> str:
+    """SIGKILL the client while a cell runs; return its run as the next process sees it."""
+    with faulty.running() as client:
+        os.kill(client.pid, signal.SIGKILL)
+        client.communicate()
+    (only,) = json.loads(faulty.quire("runs", "list", "--json").stdout)
+    assert only["status"] == "lost", "the log tells the truth to the first who looks"
+    return only["run"]
+
+
+def test_the_client_is_killed_and_nobody_comes_back(faulty: Faulty) -> None:
+    faulty.write("x = 1", SLEEP, "print('never')")
+    run = kill_client(faulty)
+    assert faulty.states(run) == ["ok", "lost", "skipped"]
+    shown = json.loads(faulty.quire("runs", "show", run, "--json").stdout)
+    assert shown["outcome"]["failed_cell"]["index"] == 1
+    faulty.book()  # its last whole version
+    # The kernel has a grace in which somebody may go on with it; then it is gone.
+    faulty.is_left_alone()
+
+
+def test_the_client_is_killed_and_the_run_goes_on_in_its_kernel(faulty: Faulty) -> None:
+    once = f"import os\n{BEGUN}\nif not os.path.exists('again'):\n    import time\n    time.sleep(600)\nprint('went on', x)"
+    faulty.write("import random\nx = random.random()\nprint(x)", once, "print('third', x)")
+    run = kill_client(faulty)
+    (faulty.folder / "again").touch()
+    done = faulty.quire("run", "--resume", run, "--json", "n.py", str(faulty.output))
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["status"], told["cells_executed"]) == ("success", 2)
+    assert told["run"] != run
+    x = faulty.text(0).strip()
+    assert (faulty.text(1), faulty.text(2)) == (f"went on {x}\n", f"third {x}\n"), "the same kernel, the same x"
+    shown = json.loads(faulty.quire("runs", "show", told["run"], "--json").stdout)
+    assert run in json.dumps(shown), "it says what it goes on with"
+    faulty.is_left_alone()
+
+
+def test_a_kernel_that_is_gone_means_a_linked_run_from_the_top(faulty: Faulty) -> None:
+    once = "import os\nif not os.path.exists('again'):\n    os._exit(1)\nprint('went on', x)"
+    faulty.write("x = 1", once, "print('third')")
+    told = json.loads(faulty.run().stdout)
+    assert told["status"] == "dead_kernel"
+    (faulty.folder / "again").touch()
+    done = faulty.quire("run", "--resume", told["run"], "--json", "n.py", str(faulty.output))
+    assert done.returncode == 0, done.stderr
+    assert "is gone" in done.stderr and "from the top" in done.stderr
+    assert json.loads(done.stdout)["cells_executed"] == 3
+    faulty.is_left_alone()
+
+
+def test_a_run_is_kept_fixed_and_resumed(faulty: Faulty) -> None:
+    faulty.write("import random\nx = random.random()\nprint(x)", "1 / 0", "print('third', x)")
+    first = faulty.run("--keep")
+    told = json.loads(first.stdout)
+    assert told["status"] == "error" and told["run"] in first.stderr
+    x = faulty.text(0).strip()
+    assert faulty.kernels(), "the kernel lives on"
+    faulty.write("import random\nx = random.random()\nprint(x)", "print('mended', x)", "print('third', x)")
+    done = faulty.quire("run", "--resume", told["run"], "--json", "n.py", str(faulty.output))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["cells_executed"] == 2
+    assert (faulty.text(0).strip(), faulty.text(2)) == (x, f"third {x}\n")
+    faulty.is_left_alone()
+
+
+def test_a_kept_kernel_is_ended_by_cancel(faulty: Faulty) -> None:
+    faulty.write("x = 1")
+    told = json.loads(faulty.run("--keep").stdout)
+    assert faulty.kernels()
+    done = faulty.quire("cancel", told["run"])
+    assert done.returncode == 0, done.stderr
+    faulty.is_left_alone()
+
+
+def kernelspec(faulty: Faulty, name: str, *argv: str) -> None:
+    folder = faulty.folder / "jupyter" / "kernels" / name
+    folder.mkdir(parents=True)
+    (folder / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": name, "language": "python"}))
+    faulty.environ["JUPYTER_PATH"] = str(faulty.folder / "jupyter")
+
+
+def test_a_kernel_cannot_start(faulty: Faulty) -> None:
+    kernelspec(faulty, "broken", sys.executable, "-c", "import sys; sys.exit('no licence')", "{connection_file}")
+    faulty.write("x = 1", "print('never')")
+    done = faulty.run("-k", "broken")
+    assert done.returncode == 4
+    assert "broken" in done.stderr and "no licence" in done.stderr
+    told = json.loads(done.stdout)
+    assert failed(told, "error") is None
+    check_left(faulty, told, ["skipped", "skipped"], ["pending", "pending"])
+
+
+def test_a_kernel_that_nobody_knows(faulty: Faulty) -> None:
+    kernelspec(faulty, "julia-1.11", "julia", "{connection_file}")
+    faulty.write("x = 1")
+    done = faulty.run("-k", "julia-1.10")
+    assert done.returncode == 2
+    assert "julia-1.10" in done.stderr and "julia-1.11" in done.stderr
+    assert not faulty.output.exists()
+    assert json.loads(done.stdout)["error"]["near"] == ["julia-1.11"]
+    assert json.loads(faulty.quire("runs", "list", "--json").stdout) == []
+    faulty.is_left_alone()
+
+
+def test_many_flushed_lines_on_a_loaded_machine_and_one_more_cell(faulty: Faulty) -> None:
+    busy = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"], env={}) for _ in range(2 * (os.cpu_count() or 1))
+    ]
+    try:
+        faulty.write("for n in range(20_000):\n    print(n, flush=True)", "print('one more')")
+        done = faulty.run()
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()
+    assert done.returncode == 0, done.stderr
+    lines = faulty.text(0).splitlines()
+    wrong = next((n for n, line in enumerate(lines) if line != str(n)), None)
+    assert wrong is None, lines[wrong - 3 : wrong + 3]
+    assert len(lines) == 20_000
+    assert faulty.text(1) == "one more\n"
+    faulty.is_left_alone()
+
+
+def test_ten_thousand_updates_of_a_display(faulty: Faulty) -> None:
+    faulty.write(
+        "from IPython.display import display\nhandle = display('0', display_id=True)\n"
+        "for n in range(1, 10_001):\n    handle.update(str(n))",
+        "print('one more')",
+    )
+    done = faulty.run()
+    assert done.returncode == 0, done.stderr
+    (shown,) = faulty.book().cells[0].outputs
+    assert shown.data["text/plain"] == "'10000'"
+    events = faulty.quire("sql", "select count(*) as n from events", "--json")
+    assert json.loads(events.stdout)[0]["n"] < 5000, "what nobody could see is not kept"
+    faulty.is_left_alone()
+
+
+def test_bytes_that_are_no_text(faulty: Faulty) -> None:
+    faulty.write(
+        "import os, subprocess, sys\nos.write(1, b'caf\\xe9 \\xff\\n')\n"
+        "subprocess.run([sys.executable, '-c', 'import os; os.write(1, bytes([0xc3, 0x28, 10]))'])\nprint('after')",
+        "print('half a pair: \\ud800')",
+        "raise ValueError('half a pair: \\ud800')",
+    )
+    done = faulty.run()
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["failed_cell"]["index"] == 2
+    assert faulty.text(0) == "caf\ufffd \ufffd\n\ufffd(\nafter\n"
+    assert faulty.text(1).startswith("half a pair: ")
+    faulty.is_left_alone()
+
+
+def test_a_cell_closes_stdout(faulty: Faulty) -> None:
+    faulty.write("print('before')", "import os, sys\nsys.stdout.close()\nos.close(1)", "1 + 1")
+    done = faulty.run()
+    told = json.loads(done.stdout)
+    assert told["status"] in ("success", "error")
+    assert faulty.text(0) == "before\n"
+    if told["status"] == "success":
+        assert faulty.book().cells[2].outputs[0].data["text/plain"] == "2"
+    else:
+        assert told["failed_cell"]["index"] >= 1
+    faulty.is_left_alone()
+
+
+def test_two_runs_at_once_in_one_folder(faulty: Faulty) -> None:
+    faulty.write("import os\nfor n in range(200):\n    print(n, flush=True)\nprint(os.getpid())")
+    other = Faulty(faulty.folder)
+    other.output = faulty.folder / "other.ipynb"
+    words = ["run", "n.py", "--json"]
+    from .faulty import QUIRE
+
+    clients = [
+        subprocess.Popen(
+            [QUIRE, *words[:2], str(each.output), "--json"],
+            cwd=each.folder,
+            env=each.environ,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for each in (faulty, other)
+    ]
+    told = [json.loads(client.communicate()[0]) for client in clients]
+    assert [each["status"] for each in told] == ["success", "success"]
+    assert told[0]["run"] != told[1]["run"]
+    texts = [each.text(0).splitlines() for each in (faulty, other)]
+    assert texts[0][:200] == texts[1][:200] == [str(n) for n in range(200)]
+    assert texts[0][200] != texts[1][200], "each in a kernel of its own"
+    runtimes = json.loads(
+        faulty.quire("sql", "select distinct actor from events where actor like 'runtime:%'", "--json").stdout
+    )
+    assert len(runtimes) == 2
+    faulty.is_left_alone()
+    wait_until(lambda: not other.kernels(), "processes are left")
