@@ -136,10 +136,10 @@ async def test_somebody_else_cancels(place: Place) -> None:
     order = place.order("import time\ntime.sleep(600)", "never")
 
     class Cancelling(Watching):
-        asked: asyncio.Future[None]
+        cancelling: asyncio.Future[None]
 
         def cell_began(self, index: int, cell: SheetCell) -> None:
-            self.asked = asyncio.ensure_future(self.cancel())
+            self.cancelling = asyncio.ensure_future(self.cancel())
 
         async def cancel(self) -> None:
             await place.owner.submit(order.log, [Draft(id=new_id(), event=e.RunCancelRequested(why="enough"))])

@@ -227,6 +227,16 @@ def test_a_kernel_cannot_start(faulty: Faulty) -> None:
     check_left(faulty, told, ["skipped", "skipped"], ["pending", "pending"])
 
 
+def test_the_client_is_told_to_stop_while_the_kernel_starts(faulty: Faulty) -> None:
+    code = f"{BEGUN}; import time; time.sleep(600)"
+    kernelspec(faulty, "slow", sys.executable, "-c", code, "{connection_file}")
+    faulty.write("x = 1", "print('never')")
+    status, told, _ = faulty.signalled(signal.SIGINT, "-k", "slow")
+    assert status == 130
+    assert failed(told, "cancelled") is None
+    check_left(faulty, told, ["skipped", "skipped"], ["pending", "pending"])
+
+
 def test_a_kernel_that_nobody_knows(faulty: Faulty) -> None:
     kernelspec(faulty, "julia-1.11", "julia", "{connection_file}")
     faulty.write("x = 1")

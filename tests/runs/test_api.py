@@ -23,6 +23,7 @@ import nbformat
 import pytest
 
 import quire
+from quire import NotFound
 from quire.core.outcome import Outcome, outcome_of
 from quire.runs.api import RunOutcome
 
@@ -85,7 +86,31 @@ def test_the_keywords_are_papermills_with_its_defaults_and_ours_behind() -> None
     manager = inspect.signature(NotebookExecutionManager).parameters
     assert ours["execution_timeout"].default == engine["execution_timeout"].default
     assert ours["autosave_cell_every"].default == manager["autosave_cell_every"].default
-    assert set(ours) - set(theirs) == {"autosave_cell_every", "execution_timeout", "timeout", "check", "at"}
+    of_papermills_engine = {"autosave_cell_every", "execution_timeout"}
+    assert set(ours) - set(theirs) - of_papermills_engine == {
+        "timeout",
+        "start",
+        "only",
+        "keep",
+        "resume",
+        "check",
+        "at",
+    }
+
+
+def test_a_run_is_kept_and_gone_on_with(tmp_path: Path) -> None:
+    source = tmp_path / "n.py"
+    source.write_text("# %%\nimport random\nx = random.random()\nprint(x)\n\n# %%\n1 / 0\n\n# %%\nprint(x)\n")
+    failed = quire.run(source, keep=True, check=False, at=tmp_path, progress_bar=False)
+    assert failed.status == "error" and failed.run is not None
+    source.write_text(source.read_text().replace("1 / 0", "pass"))
+    done = quire.run(None, resume=failed.run, at=tmp_path, progress_bar=False)
+    assert (done.status, done.cells_executed) == ("success", 2)
+    first, _, last = done.notebook.cells
+    assert first.outputs[0].text == last.outputs[0].text, "the same kernel, the same x"
+    with pytest.raises(NotFound, match="has the tag"):
+        quire.run(source, only=["nothing"], at=tmp_path, progress_bar=False)
+    assert quire.run(source, start="3", check=False, at=tmp_path, progress_bar=False).status == "error", "no x there"
 
 
 # ---- What it returns

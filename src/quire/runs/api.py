@@ -13,7 +13,7 @@ import datetime as dt
 import os
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack
 from functools import cached_property, partial
@@ -30,9 +30,10 @@ from ..core.outcome import Outcome
 from ..files import formats
 from ..files.plain import one_line
 from .places import check_place, is_standard, shown, write_place
+from .plan import plan
 from .run import Progress, ended, run_file
 from .watching import LOG, Files, Lines, Logged, Several, Writable, open_file
-from .wish import Filled, Prepared, Wish, prepare, prepare_only
+from .wish import Filled, Prepared, Wish, prepare_only
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -82,7 +83,7 @@ def _again(fields: dict[str, Any], where: str | None, text: str | None = None) -
 
 
 def run(
-    input_path: Place | Mapping[str, Any],
+    input_path: Place | Mapping[str, Any] | None,
     output_path: Place | None = None,
     parameters: Mapping[str, Any] | None = None,
     engine_name: str | None = None,
@@ -101,6 +102,10 @@ def run(
     autosave_cell_every: float = 30,
     execution_timeout: float | None = None,
     timeout: float | None = None,
+    start: str | None = None,
+    only: Collection[str] = (),
+    keep: bool = False,
+    resume: str | None = None,
     check: bool = True,
     at: Place | None = None,
 ) -> RunOutcome:
@@ -108,8 +113,10 @@ def run(
 
     The keywords are those of papermill's `execute_notebook`. `input_path` is a file in any
     format, a place such as s3://…, or a notebook: a NotebookNode, or a dict like one. Ours are
-    `timeout`, seconds for the whole run; `check=False`, which returns an outcome where else
-    RunFailed would be raised; and `at`, the workspace.
+    `timeout`, seconds for the whole run; `start`, the cell to begin with; `only`, tags of the
+    cells to run; `keep`, which leaves the kernel alive; `resume`, the run to go on with, of
+    which `input_path` may be None; `check=False`, which returns an outcome where else RunFailed
+    would be raised; and `at`, the workspace.
     """
     wish = Wish(
         **_input(input_path),
@@ -125,6 +132,10 @@ def run(
         request_save_on_cell_execute=request_save_on_cell_execute,
         autosave_cell_every=autosave_cell_every,
         engine=engine_name,
+        keep=keep,
+        start=start,
+        only=frozenset((only,) if isinstance(only, str) else only),
+        resume=resume,
     )
     if prepare_only:
         return wait_for(lambda _: _prepared_outcome(wish))
@@ -161,8 +172,10 @@ class Warned(Progress):
         LOG.warning("%s", text)
 
 
-def _input(given: Place | Mapping[str, Any]) -> dict[str, Any]:
-    return {"source": None, "text": text_of(given)} if isinstance(given, Mapping) else {"source": os.fspath(given)}
+def _input(given: Place | Mapping[str, Any] | None) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        return {"source": None, "text": text_of(given)}
+    return {"source": os.fspath(given) if given is not None else None}
 
 
 def text_of(notebook: Mapping[str, Any]) -> str:
@@ -188,11 +201,11 @@ def _where(at: Place | None) -> str:
 async def _run(
     wish: Wish, where: str, stopping: Stopping, progress: Callable[[Prepared], Progress], *, check: bool
 ) -> RunOutcome:
-    prepared = await prepare(wish, os.environ, now())
-    for warning in prepared.warnings:
-        LOG.warning("%s", warning)
     workspace = await connect(where)
     try:
+        prepared = await plan(workspace, wish, os.environ, now())
+        for warning in prepared.warnings:
+            LOG.warning("%s", warning)
         try:
             outcome = await run_file(workspace, prepared, stopping, progress(prepared))
             if check and outcome.output_fault is not None and outcome.status == "success":

@@ -64,6 +64,12 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     engine: str | None = None
     keep: bool = False
     """Whether the kernel lives on when the run is over."""
+    start: str | None = None
+    """Run from this cell on: its id, name or number."""
+    only: frozenset[str] = frozenset()
+    """Run the cells that have one of these tags."""
+    resume: str | None = None
+    """The run to go on with; then the source may be left out."""
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):

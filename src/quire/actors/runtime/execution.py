@@ -60,10 +60,17 @@ class Stopping:
     def __init__(self, grace_seconds: float = GRACE_SECONDS) -> None:
         self.why: Stop | None = None
         self.grace_seconds = grace_seconds
+        self._asked = asyncio.Event()
 
     def ask(self, why: Stop) -> None:
         """Have it stop: at once, or as soon as it begins."""
         self.why = self.why or why
+        self._asked.set()
+
+    async def wait(self) -> Stop:
+        """Wait until somebody asks."""
+        await self._asked.wait()
+        return self.why or "cancelled"
 
 
 class CellRunner:

@@ -245,12 +245,9 @@ class _Run:
     async def run(self) -> None:
         """Wait for the kernel, run the cells, and say how it ended."""
         try:
-            info = await self._start()
-            self._recorder.say(e.RunStarted(epoch=self._epoch, environment=info))
             timer = self._start_timer()
             try:
-                await self._prepare_kernel()
-                status, failed, fault = await self._run_cells()
+                status, failed, fault = await self._start_and_run()
             finally:
                 if timer is not None:
                     timer.cancel()
@@ -262,6 +259,23 @@ class _Run:
             )
         finally:
             await self._recorder.close()
+
+    async def _start_and_run(self) -> tuple[RunStatus, CellId | None, Fault | None]:
+        starting = asyncio.ensure_future(self._start())
+        stopped = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait({starting, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            if not starting.done():
+                self._skip(self._order.sheet.cells, f"the run was stopped before it: {stopped.result()}")
+                return stopped.result(), None, None
+            info = starting.result()
+        finally:
+            for task in (starting, stopped):
+                task.cancel()
+            await asyncio.gather(starting, stopped, return_exceptions=True)
+        self._recorder.say(e.RunStarted(epoch=self._epoch, environment=info))
+        await self._prepare_kernel()
+        return await self._run_cells()
 
     async def _start(self) -> dict[str, Json]:
         try:

@@ -28,7 +28,6 @@ from .run_options import LEVELS, Pairs, check_stdout, papermills, values_of
 from .verb import at_option, with_workspace
 
 if TYPE_CHECKING:
-    from ...runs.resume import Earlier
     from ...runs.run import Progress
     from ...runs.wish import Prepared, Wish
 
@@ -73,18 +72,12 @@ def run_verb(at: str | None, **options: Any) -> int | None:
 @with_workspace
 async def _run(workspace: Workspace, as_json: bool, **options: Any) -> int:
     from ...actors.runtime.execution import Stopping
-    from ...runs.partial import in_part
+    from ...runs.plan import plan
     from ...runs.run import ended, run_file
-    from ...runs.wish import prepare
     from ...workspace.local import LocalWorkspace
     from . import run_view
 
-    before = await _earlier(workspace, options["resume"])
-    wish = await _wish(options)
-    wish = wish if before is None else before.wish(wish)
-    prepared = await prepare(wish, os.environ, dt.datetime.now().astimezone(), somebody())
-    prepared = in_part(prepared, options["start"], frozenset(options["only"]))
-    prepared = prepared if before is None else before.applied(prepared)
+    prepared = await plan(workspace, await _wish(options), os.environ, dt.datetime.now().astimezone(), somebody())
     _tell_start(prepared, options)
     stopping = Stopping()
     loop = asyncio.get_running_loop()
@@ -104,14 +97,6 @@ async def _run(workspace: Workspace, as_json: bool, **options: Any) -> int:
         _say(said)
     run_view.tell(outcome, prepared, as_json)
     return _status(outcome) if error is None else answer(error).exit_status
-
-
-async def _earlier(workspace: Workspace, run: str | None) -> Earlier | None:
-    if run is None:
-        return None
-    from ...runs.resume import earlier
-
-    return await earlier(workspace, run)
 
 
 def _status(outcome: Outcome) -> int:
@@ -140,6 +125,9 @@ async def _wish(options: Mapping[str, Any]) -> Wish:
         autosave_cell_every=options["autosave_cell_every"],
         engine=options["engine"],
         keep=options["keep"],
+        start=options["start"],
+        only=frozenset(options["only"]),
+        resume=options["resume"],
     )
 
 
