@@ -179,3 +179,19 @@ def test_an_unknown_kernel_is_refused_and_the_nearest_are_named(
     (tmp_path / "plain.ipynb").write_text(json.dumps(notebook(cell("1"))))
     done = run("run", "plain.ipynb", *args, at=tmp_path, env=kernels)
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+def test_what_a_kernel_shows_after_it_said_that_it_is_done_belongs_to_the_cell(
+    tmp_path: Path, kernels: dict[str, str]
+) -> None:
+    """Deno does so now and then: most of all in its first cells, and the last one has nobody after it."""
+    display = 'await Deno.jupyter.display({"text/plain": "shown"}, {raw: true})'
+    book = notebook(cell(display), cell("1 + 1"), cell(display), cell("40 + 2"), kernel="deno", language="typescript")
+    (tmp_path / "n.ipynb").write_text(json.dumps(book))
+    for _ in range(3):
+        done = run("run", "n.ipynb", "out.ipynb", at=tmp_path, env=kernels)
+        assert done.returncode == 0, done.stderr
+        cells = json.loads((tmp_path / "out.ipynb").read_text())["cells"]
+        shown = [["".join(output["data"]["text/plain"]) for output in each["outputs"]] for each in cells]
+        assert [len(each) for each in shown] == [1, 1, 1, 1]
+        assert "42" in shown[3][0]

@@ -52,6 +52,9 @@ class Request:
         self._reply: Message | None = None
         self._is_idle = False
         self.done = False
+        self._later: str | None = None
+        """A question that was asked after the end, of a kernel that may still be sending."""
+        self._is_settled = client.kernel.spec.is_ours
 
     @property
     def has_come(self) -> bool:
@@ -65,10 +68,15 @@ class Request:
         try:
             while not self.done:
                 if self._reply is not None and self._is_idle:
-                    self.done = True
-                    self._client.finish(self)
-                    return self._reply
-                message = await self._next()
+                    if self._is_settled:
+                        self.done = True
+                        self._client.finish(self)
+                        return self._reply
+                    message = await self._late()
+                    if message is None:
+                        continue
+                else:
+                    message = await self._next()
                 if not self._note(message):
                     return message
         except KernelDied:
@@ -86,6 +94,18 @@ class Request:
         await self._client.info()
         return self._client.take_now() or Message(type="execute_reply", content=_NO_REPLY, parent_id=self.id)
 
+    async def _late(self) -> Message | None:
+        """Another message of a kernel that says it is idle before it has sent all: Deno does, now and then.
+
+        It is asked something else; what came before it is idle again belongs to the cell.
+        """
+        self._later = self._later or self._client.ask_later()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_WORDS_SECONDS):
+                return await self._client.take()
+        self._is_settled = True
+        return None
+
     def _note(self, message: Message) -> bool:
         """Learn how far the execution is. True for the reply: it is kept for the end."""
         if message.parent_id == self.id:
@@ -94,7 +114,14 @@ class Request:
                 return True
             if message.type == "status":
                 self._is_idle |= message.content.get("execution_state") == "idle"
+        elif message.type == "status" and message.parent_id == self._later:
+            self._is_settled |= message.content.get("execution_state") == "idle"
+            return True
         return False
+
+    def owns(self, message: Message) -> bool:
+        """Whether a status is about this request."""
+        return message.parent_id in (self.id, self._later)
 
 
 _NO_REPLY: dict[str, Json] = {
@@ -142,7 +169,7 @@ class KernelClient:
     def _is_noise(self, message: Message) -> bool:
         """Whether it says nothing but that the kernel is there, or busy with a small question."""
         if message.type == "status":
-            return self._running is None or message.parent_id != self._running.id
+            return self._running is None or not self._running.owns(message)
         return message.type == "iopub_welcome"
 
     async def take(self) -> Message:
@@ -287,6 +314,12 @@ class KernelClient:
         """Say that a request is over, or that nobody waits for it any more."""
         if self._running is request:
             self._running = None
+
+    def ask_later(self) -> str:
+        """Ask what costs nothing, to learn when the kernel has said all about what came before."""
+        id = self._channels.send("shell", "kernel_info_request", {})
+        self._replies[id] = asyncio.get_running_loop().create_future()
+        return id
 
     def answer_input(self, text: str) -> None:
         """Answer the last `input_request`."""
