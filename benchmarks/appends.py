@@ -16,7 +16,7 @@ import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 from quire.core.chain import digest
 from quire.core.events import Draft, MetadataSet, NotebookCreated
 from quire.core.ids import ActorId, EventId, LogId
-from quire.stores.blobs import MemoryBlobs
+from quire.stores.blobs_memory import MemoryBlobs
 from quire.stores.sqlite import SqliteStore
 from quire.stores.sqlite_file import prepare
 from quire.stores.sqlite_writer import COLUMNS

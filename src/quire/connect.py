@@ -81,7 +81,7 @@ async def _open(where: str, identity: Identity | None) -> LocalWorkspace:
 
 
 def _open_folder(where: str, identity: Identity | None) -> LocalWorkspace:
-    from .stores.blobs import FolderBlobs
+    from .stores.blobs_folder import FolderBlobs
     from .stores.sqlite import SqliteStore
 
     here = Path(where).absolute() if where else Path.cwd()

@@ -14,7 +14,7 @@ from quire.core.events import AnyEvent, Draft, KnownEvent, RunSource
 from quire.core.ids import CellId, ExecutionId, LogId, RuntimeId
 from quire.core.outcome import outcome_of
 from quire.core.text import source_hash
-from quire.stores.blobs import MemoryBlobs
+from quire.stores.blobs_memory import MemoryBlobs
 from quire.stores.memory import MemoryStore
 from quire.workspace import access, holders
 from quire.workspace.clock import new_id

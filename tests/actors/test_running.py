@@ -18,7 +18,7 @@ from quire.core.ids import CellId, LogId
 from quire.core.notebook import Notebook
 from quire.core.outcome import outcome_of
 from quire.core.sheet import Sheet, SheetCell
-from quire.stores.blobs import MemoryBlobs
+from quire.stores.blobs_memory import MemoryBlobs
 from quire.stores.memory import MemoryStore
 from quire.workspace import access
 from quire.workspace.clock import new_id

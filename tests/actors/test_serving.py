@@ -16,7 +16,7 @@ from quire.core.events import Draft, KnownEvent, Stream
 from quire.core.ids import CellId, ExecutionId, LogId
 from quire.core.notebook import Notebook
 from quire.core.text import source_hash
-from quire.stores.blobs import MemoryBlobs
+from quire.stores.blobs_memory import MemoryBlobs
 from quire.stores.memory import MemoryStore
 from quire.workspace import access
 from quire.workspace.clock import new_id

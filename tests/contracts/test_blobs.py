@@ -17,7 +17,8 @@ import pytest
 
 from quire.core.errors import BadInput, NotFound
 from quire.core.events import BlobRef
-from quire.stores.blobs import CHUNK, Blobs, MemoryBlobs, open_blobs
+from quire.stores.blobs import CHUNK, Blobs, open_blobs
+from quire.stores.blobs_memory import MemoryBlobs
 from quire.stores.blobs_object import PART, ObjectBlobs
 
 OpenBlobs: TypeAlias = Callable[[], Blobs]

@@ -31,7 +31,7 @@ from quire.core.ids import (
 )
 from quire.core.notebook import Notebook
 from quire.core.text import Splice, apply, source_hash
-from quire.stores.blobs import MemoryBlobs
+from quire.stores.blobs_memory import MemoryBlobs
 from quire.stores.store import Snapshot
 from quire.workspace import access
 from quire.workspace.access import Identity

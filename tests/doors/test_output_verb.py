@@ -98,7 +98,7 @@ def test_an_error_is_printed_with_its_traceback(shown: Shown) -> None:
     [
         ("1", 0, "is markdown: it shows nothing but itself"),
         ("6", 0, "showed nothing: it is skipped"),
-        ("7", 2, "There is no cell '7' in 'book'. Its cells have the numbers 1 to 6."),
+        ("7", 2, "There is no cell '7'. The cells have the numbers 1 to 6."),
         ("lrge", 2, "Nearest: large"),
         ("", 2, "There is no cell ''"),
     ],

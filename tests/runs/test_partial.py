@@ -67,8 +67,8 @@ def test_what_is_left_out_is_on_record_as_left_out(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (["--from", "fitt"], "There is no cell 'fitt'. Nearest by name: fit"),
-        (["--from", "99"], "There is no cell '99'. The notebook has 5 cells."),
+        (["--from", "fitt"], "There is no cell 'fitt'. Nearest: fit"),
+        (["--from", "99"], "There is no cell '99'."),
         (["--only", "modle"], "No cell that runs has the tag modle. Tags here: model"),
         (["--from", "report", "--only", "prepare"], "No cell that runs has the tag prepare"),
         (["--resume", "nothing"], "There is no notebook or run 'nothing'"),

@@ -15,7 +15,7 @@ from quire.core.values import Json
 from quire.runs.comparison import Comparison, compare
 from quire.runs.records import listed, listing, matches, record_of
 from quire.runs.words import parameters_text, spent, value_text
-from quire.stores.blobs import MemoryBlobs
+from quire.stores.blobs_memory import MemoryBlobs
 from quire.stores.memory import MemoryStore
 from quire.stores.store import Store
 from quire.workspace import access

@@ -20,7 +20,9 @@ from typing import Any
 import pytest
 
 from quire.core.errors import BadInput, Unavailable
-from quire.stores.blobs import CHUNK, STALE_SECONDS, FolderBlobs, MemoryBlobs, open_blobs
+from quire.stores.blobs import CHUNK, open_blobs
+from quire.stores.blobs_folder import STALE_SECONDS, FolderBlobs
+from quire.stores.blobs_memory import MemoryBlobs
 
 from ..contracts.test_blobs import cancel_halfway, data_of, hashes, in_pieces, read
 
@@ -172,7 +174,8 @@ async def test_a_put_cancelled_at_any_step_leaves_a_whole_blob_or_nothing(blobs:
 
 HALFWAY = """
 import asyncio, sys
-from quire.stores.blobs import CHUNK, FolderBlobs
+from quire.stores.blobs import CHUNK
+from quire.stores.blobs_folder import FolderBlobs
 
 async def content():
     for _ in range(3):
@@ -217,7 +220,8 @@ FULL = """
 import asyncio, json, resource, sys
 from pathlib import Path
 from quire.core.errors import Unavailable
-from quire.stores.blobs import CHUNK, FolderBlobs
+from quire.stores.blobs import CHUNK
+from quire.stores.blobs_folder import FolderBlobs
 
 folder, limited = Path(sys.argv[1]) / "blobs", sys.argv[2] == "limited"
 if limited:
@@ -276,7 +280,7 @@ REFUSED = """
 import asyncio, json, os, sys
 from pathlib import Path
 from quire.core.errors import Unavailable
-from quire.stores.blobs import FolderBlobs
+from quire.stores.blobs_folder import FolderBlobs
 
 folder, user = Path(sys.argv[1]), int(sys.argv[2])
 if user:
@@ -363,7 +367,8 @@ async def test_a_folder_that_is_none_or_is_gone_is_unavailable(tmp_path: Path) -
 
 TOGETHER = """
 import asyncio, json, sys
-from quire.stores.blobs import CHUNK, FolderBlobs
+from quire.stores.blobs import CHUNK
+from quire.stores.blobs_folder import FolderBlobs
 
 async def content(number):
     for at in range(3):

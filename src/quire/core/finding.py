@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from .errors import NotFound
-from .ids import CellId, nearest, resolve
+from .errors import BadInput, NotFound
+from .ids import CellId, nearest
 
 
 class Named(Protocol):
@@ -24,16 +24,20 @@ class Named(Protocol):
 
 
 def find_cell(cells: Sequence[Named], wanted: str) -> int:
-    """Return the place of the one cell that is meant, from 0."""
-    named = [index for index, cell in enumerate(cells) if cell.name == wanted]
-    if len(named) == 1:
-        return named[0]
-    ids = [cell.id for cell in cells]
-    if wanted not in ids and wanted.isdecimal() and 0 < int(wanted) <= len(cells):
-        return int(wanted) - 1
-    try:
-        return ids.index(resolve(wanted, ids, "cell"))
-    except NotFound as missing:
-        close = nearest(wanted, [cell.name for cell in cells if cell.name])
-        told = f" Nearest by name: {', '.join(close)}." if close else ""
-        raise NotFound(f"{missing}{told} The notebook has {len(cells)} cells.") from None
+    """Return the place, from 0, of the cell of that id, name, number (from 1) or beginning of an id, in this order."""
+    known = list(enumerate(cells))
+    ways = (
+        [index for index, cell in known if cell.id == wanted],
+        [index for index, cell in known if cell.name == wanted],
+        [index for index, _ in known if str(index + 1) == wanted],
+        [index for index, cell in known if wanted and cell.id.startswith(wanted)],
+    )
+    matching = next((way for way in ways if way), ways[0])
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        shown = ", ".join(f"{index + 1} ({cells[index].id})" for index in matching[:5])
+        raise BadInput(f"{wanted!r} names {len(matching)} cells: {shown}. Use the number.")
+    close = nearest(wanted, [text for cell in cells for text in (cell.id, cell.name) if text])
+    hint = f"Nearest: {', '.join(close)}." if close else f"The cells have the numbers 1 to {len(cells)}."
+    raise NotFound(f"There is no cell {wanted!r}. {hint}", nearest=close)

@@ -8,37 +8,14 @@ from collections.abc import AsyncIterator
 
 import msgspec
 
-from ..core.errors import BadInput, NotFound
 from ..core.events import BlobRef, Display, Output, Raised, Stream
 from ..core.exchange import is_text
-from ..core.ids import nearest
-from ..core.notebook import Cell, Notebook
 from ..core.same import as_text
 from ..files.output_text import size_of
 from ..workspace.workspace import Workspace
 
 _TEXT = ("text/plain", "text/markdown", "text/latex")
 """Of a display the first of these is printed; the others are named."""
-
-
-def find_cell(notebook: Notebook, wanted: str) -> tuple[int, Cell]:
-    """The cell of that id, name, number (from 1) or beginning of an id, in this order; with its number."""
-    cells = list(enumerate(notebook.live_cells, 1))
-    ways = (
-        [each for each in cells if each[1].id == wanted],
-        [each for each in cells if each[1].name == wanted],
-        [each for each in cells if str(each[0]) == wanted],
-        [each for each in cells if wanted and each[1].id.startswith(wanted)],
-    )
-    matching = next((way for way in ways if way), ways[0])
-    if len(matching) == 1:
-        return matching[0]
-    if matching:
-        shown = ", ".join(f"{number} ({cell.id})" for number, cell in matching[:5])
-        raise BadInput(f"{wanted!r} names {len(matching)} cells: {shown}. Use the number.")
-    close = nearest(wanted, [text for _, cell in cells for text in (cell.id, cell.name) if text])
-    hint = f"Nearest: {', '.join(close)}." if close else f"Its cells have the numbers 1 to {len(cells)}."
-    raise NotFound(f"There is no cell {wanted!r} in {notebook.name!r}. {hint}", nearest=close)
 
 
 async def text_pieces(workspace: Workspace, output: Output) -> AsyncIterator[str]:

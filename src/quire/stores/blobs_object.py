@@ -9,14 +9,20 @@ The hash is the name, and is known only at the end. So bytes go to a temporary f
 one without a name, and are sent from there: small ones in a single request that creates and
 never replaces, large ones in parts, which become visible all at once. An upload that is
 broken off leaves parts nobody sees; a lifecycle rule of the bucket should remove those.
+
+The client is called in threads and waits there. Its coroutines touch Python from threads of
+its own, which aborts a process that ends just then. For the same reason it reads bytes from
+a file: bytes of Python it would let go of in such a thread.
 """
 
 from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import AsyncIterable, AsyncIterator, Generator, Sequence
-from typing import IO, TYPE_CHECKING, Any, cast
+import threading
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import from_url
@@ -33,7 +39,11 @@ if TYPE_CHECKING:
 
 MOST_PARTS = 10_000
 PAGE = 1000
+MOST_THREADS = 16
+"""How many requests may be on their way at a time. Their own threads: a slow bucket keeps nobody else waiting."""
 _LOCAL = ("memory", "file")
+
+T = TypeVar("T")
 
 
 class ObjectBlobs:
@@ -43,6 +53,7 @@ class ObjectBlobs:
         self._name = shown(url)
         self._settings = settings_of(url)
         self._store = self._connect(url, options)
+        self._pool: ThreadPoolExecutor | None = None
 
     def _connect(self, url: str, options: dict[str, Any]) -> ObjectStore:
         scheme = url.partition("://")[0]
@@ -60,39 +71,34 @@ class ObjectBlobs:
     async def put(
         self, chunks: AsyncIterable[bytes] | bytes, media: str | None = None, *, limit: int | None = None
     ) -> BlobRef:
-        """Keep these bytes."""
-        tally = Tally(limit)
+        """Keep these bytes. When cancelled, a request that is on its way is seen through, and no other is made."""
+        tally, stop = Tally(limit), threading.Event()
         spool = tempfile.SpooledTemporaryFile(max_size=CHUNK)  # noqa: SIM115 - closed in a thread
         try:
             async with contextlib.aclosing(pieces(chunks)) as incoming:
                 async for piece in incoming:
                     await in_thread(_spool, spool, piece, tally)
             ref = tally.ref(media)
-            await self._upload(spool, ref)
+            await self._do(self._upload, _Outgoing(spool, stop), ref, stop=stop)
             return ref
         finally:
             await in_thread(_drop, spool)
 
-    async def _upload(self, spool: IO[bytes], ref: BlobRef) -> None:
-        if ref.size <= PART and await self._create(await in_thread(_whole, spool), ref):
+    def _upload(self, content: _Outgoing, ref: BlobRef) -> None:
+        if ref.size <= PART and self._create(content, ref):
             return
         # Seen for itself: "already there" is also what S3 says while somebody else is still sending it.
-        if await self.size(ref.hash) == ref.size:
+        if self._size(ref.hash) == ref.size:
             return
-        await in_thread(spool.seek, 0)
         part = max(PART, -(-ref.size // MOST_PARTS))
-        # Read by the client, a CHUNK at a time: given the file itself, it holds several times as much.
-        content = iter(lambda: spool.read(CHUNK), b"")
-        with self._told():
-            await self._store.put_async(_key(ref.hash), content, chunk_size=part, max_concurrency=AT_ONCE)
+        self._store.put(_key(ref.hash), content.whole(), chunk_size=part, max_concurrency=AT_ONCE)
 
-    async def _create(self, data: bytes, ref: BlobRef) -> bool:
+    def _create(self, content: _Outgoing, ref: BlobRef) -> bool:
         """Put it there unless there is something already."""
-        with self._told():
-            try:
-                await self._store.put_async(_key(ref.hash), data, mode="create")
-            except AlreadyExistsError:
-                return False
+        try:
+            self._store.put(_key(ref.hash), content.whole(), mode="create")
+        except AlreadyExistsError:
+            return False
         return True
 
     def open(self, hash: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
@@ -107,33 +113,36 @@ class ObjectBlobs:
         end = size if end is None else min(end, size)
         # Range by range: one long answer would run into the timeout, with a reader that takes its time.
         for at in range(start, end, PART):
-            data = memoryview(await self._range(hash, at, min(at + PART, end)))
+            data = memoryview(await self._do(self._range, hash, at, min(at + PART, end)))
             for cut in range(0, len(data), CHUNK):
                 yield data[cut : cut + CHUNK].tobytes()
 
-    async def _range(self, hash: str, start: int, end: int) -> Any:
-        with self._told():
-            try:
-                return await self._store.get_range_async(_key(hash), start=start, end=end)
-            except FileNotFoundError:
-                raise missing(hash, self._name) from None
+    def _range(self, hash: str, start: int, end: int) -> Any:
+        try:
+            return self._store.get_range(_key(hash), start=start, end=end)
+        except FileNotFoundError:
+            raise missing(hash, self._name) from None
 
     async def size(self, hash: str) -> int | None:
         """Return how many bytes a blob has."""
-        with self._told():
-            try:
-                return (await self._store.head_async(_key(checked(hash))))["size"]
-            except FileNotFoundError:
-                return None
+        return await self._do(self._size, checked(hash))
+
+    def _size(self, hash: str) -> int | None:
+        try:
+            return self._store.head(_key(hash))["size"]
+        except FileNotFoundError:
+            return None
 
     async def delete(self, hash: str) -> None:
         """Remove a blob."""
-        with self._told():
-            try:
-                await self._store.delete_async(_key(checked(hash)))
-            except FileNotFoundError as error:
-                if any(code in str(error) for code in NO_BUCKET):
-                    raise
+        await self._do(self._delete, checked(hash))
+
+    def _delete(self, hash: str) -> None:
+        try:
+            self._store.delete(_key(hash))
+        except FileNotFoundError as error:
+            if any(code in str(error) for code in NO_BUCKET):
+                raise
 
     async def verify(self, hash: str) -> bool:
         """Say whether a blob's bytes still are what its name says."""
@@ -141,17 +150,26 @@ class ObjectBlobs:
 
     async def list(self) -> AsyncIterator[str]:
         """Yield the hash of every blob."""
-        with self._told():
-            # Typed by hand: obstore's own types name a package that need not be installed.
-            pages = cast("AsyncIterator[Sequence[ObjectMeta]]", cast("Any", self._store).list(chunk_size=PAGE))
-            async for page in pages:
-                for entry in page:
-                    hash = entry["path"].replace("/", "")
-                    if is_hash(hash) and entry["path"] == _key(hash):
-                        yield hash
+        # Typed by hand: obstore's own types name a package that need not be installed.
+        pages = cast("Iterator[Sequence[ObjectMeta]]", cast("Any", self._store).list(chunk_size=PAGE))
+        while page := await self._do(_page, pages):
+            for entry in page:
+                hash = entry["path"].replace("/", "")
+                if is_hash(hash) and entry["path"] == _key(hash):
+                    yield hash
 
     async def close(self) -> None:
-        """Do nothing: the client lets go of its connections by itself."""
+        """Let go of the threads, once they are done. The client lets go of its connections by itself."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await in_thread(pool.shutdown)
+
+    async def _do(self, work: Callable[..., T], *arguments: Any, stop: threading.Event | None = None) -> T:
+        """Ask something of the client, in a thread; its faults become ours."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(MOST_THREADS, "blobs")
+        with self._told():
+            return await in_thread(work, *arguments, pool=self._pool, stop=stop)
 
     @contextlib.contextmanager
     def _told(self) -> Generator[None, None, None]:
@@ -162,8 +180,36 @@ class ObjectBlobs:
             raise Unavailable(f"{self._name}: {explain(str(error), self._settings)}") from None
 
 
+class _Outgoing:
+    """A spool as the client reads it: a CHUNK at a time, and not on once nobody waits for it.
+
+    Given the file itself, the client holds several times as much.
+    """
+
+    def __init__(self, spool: IO[bytes], stop: threading.Event) -> None:
+        self._spool = spool
+        self._stop = stop
+
+    def whole(self) -> Any:
+        """From the beginning on. The client takes whatever can read and seek for a file."""
+        self._spool.seek(0)
+        return self
+
+    def read(self, most: int) -> bytes:
+        if self._stop.is_set():
+            raise BrokenPipeError("cancelled")  # an end would make a blob of what there is
+        return self._spool.read(min(most, CHUNK))
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._spool.seek(offset, whence)
+
+
 def _key(hash: str) -> str:
     return f"{hash[:2]}/{hash[2:]}"
+
+
+def _page(pages: Iterator[Sequence[ObjectMeta]]) -> Sequence[ObjectMeta]:
+    return next(pages, ())
 
 
 def _spool(spool: IO[bytes], piece: bytearray, tally: Tally) -> None:
@@ -181,8 +227,3 @@ def _spool(spool: IO[bytes], piece: bytearray, tally: Tally) -> None:
 def _drop(spool: IO[bytes]) -> None:
     with contextlib.suppress(OSError):  # it is not wanted any more, whatever the disk says
         spool.close()
-
-
-def _whole(spool: IO[bytes]) -> bytes:
-    spool.seek(0)
-    return spool.read()

@@ -9,9 +9,10 @@ import click
 import msgspec
 
 from ...core.events import Output, Stream
+from ...core.finding import find_cell
 from ...core.notebook import Cell
 from ...files.plain import plain
-from ...runs.shown import find_cell, json_pieces, text_pieces
+from ...runs.shown import json_pieces, text_pieces
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .verb import notebook_argument, with_workspace
@@ -35,7 +36,9 @@ async def output_verb(workspace: Workspace, notebook: str, cell: str, stream: st
     pipe it is as it was printed. What is no text is named, with the hash of its blob. With --json, an object with the outputs.
     """
     info = await workspace.find(notebook)
-    number, found = find_cell(await workspace.read(info.log), cell)
+    cells = list((await workspace.read(info.log)).live_cells)
+    index = find_cell(cells, cell)
+    number, found = index + 1, cells[index]
     shown = found.execution.outputs if found.execution is not None and found.runs else []
     outputs = [each for each in shown if stream is None or (isinstance(each, Stream) and each.name == stream)]
     if as_json:
