@@ -8,11 +8,12 @@ import hashlib
 import json
 import re
 import socket
+import threading
 import traceback
-from collections.abc import AsyncGenerator, Awaitable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Coroutine, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -67,7 +68,7 @@ def objects(server: S3Server, bucket: str) -> list[str]:
 
 
 class Line:
-    """A line to a server that breaks, or stalls, after so many bytes went up or came down."""
+    """A line to a server that breaks, or stalls until it is resumed, after so many bytes went up or came down."""
 
     def __init__(self, upstream: int) -> None:
         self.port = 0
@@ -75,6 +76,7 @@ class Line:
         self.down: int | None = None
         self.stalls = False
         self.stalled = asyncio.Event()
+        self.resumed = asyncio.Event()
         self.broken = asyncio.Event()
         self._upstream = upstream
         self._open: set[asyncio.StreamWriter] = set()
@@ -95,14 +97,9 @@ class Line:
         self.up = self.down = None
         self.broken.clear()
 
-    async def _end(self) -> None:
-        if self.stalls:
-            self.stalled.set()
-            await self.broken.wait()
-        self._break()
-
     def _break(self) -> None:
         self.broken.set()
+        self.resumed.set()
         for writer in self._open:
             writer.transport.abort()
 
@@ -124,9 +121,12 @@ class Line:
                 left: int | None = getattr(self, way)
                 if left is not None:
                     setattr(self, way, left - len(data))
-                    if left < len(data):
-                        await self._end()
+                    if left < len(data) and not self.stalls:
+                        self._break()
                         break
+                    if left < len(data):
+                        self.stalled.set()
+                        await self.resumed.wait()
                 writer.write(data)
                 await writer.drain()
         writer.close()
@@ -243,13 +243,73 @@ async def test_a_put_cancelled_while_it_is_sent_keeps_nothing(
     line, blobs = on_line
     await cancel_halfway(blobs, data_of(2 * CHUNK))
     line.up, line.stalls = CHUNK, True
-    put = asyncio.create_task(blobs.put(data_of(4 * PART)))
+    put = asyncio.create_task(blobs.put(data_of(8 * PART)))
     async with asyncio.timeout(60):
         await line.stalled.wait()
-    put.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await put
+        put.cancel()
+        line.resumed.set()
+        with pytest.raises(asyncio.CancelledError):
+            await put
     assert objects(server, bucket) == []
+    assert "<Upload>" not in server.ask("GET", f"/{bucket}?uploads")
+    await blobs.close()
+
+
+async def test_reading_that_is_cancelled_leaves_the_blobs_of_use(on_line: tuple[Line, ObjectBlobs]) -> None:
+    line, blobs = on_line
+    ref = await blobs.put(data_of(2 * PART))
+    for attempt in (read(blobs, ref.hash), blobs.size(ref.hash), hashes(blobs), blobs.verify(ref.hash)):
+        line.down, line.stalls = 10, True
+        line.stalled.clear()
+        line.resumed.clear()
+        task = asyncio.create_task(cast("Coroutine[Any, Any, Any]", attempt))
+        async with asyncio.timeout(60):
+            await line.stalled.wait()
+            task.cancel()
+            line.resumed.set()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+    line.mend()
+    assert await blobs.verify(ref.hash)
+    await blobs.close()
+
+
+# ---- Threads
+
+
+def at_work() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name.startswith("blobs")}
+
+
+async def test_closing_lets_go_of_the_threads_and_another_call_starts_one(blobs: ObjectBlobs) -> None:
+    before = at_work()
+    refs = await asyncio.gather(*(blobs.put(data_of(size)) for size in (10, CHUNK, 2 * PART)))
+    assert at_work() - before
+    await blobs.close()
+    assert not at_work() - before
+    assert await hashes(blobs) == sorted(ref.hash for ref in refs)
+    await blobs.close()
+    assert not at_work() - before
+
+
+BRIEF = """
+import asyncio, json, sys
+from quire.stores.blobs import open_blobs
+
+async def main():
+    blobs = open_blobs(sys.argv[1], **json.loads(sys.argv[2]))
+    ref = await blobs.put(sys.argv[3].encode())
+    print(json.dumps(await blobs.size(ref.hash)), flush=True)
+
+asyncio.run(main())
+"""
+
+
+def test_a_process_that_ends_right_after_a_call_ends_as_it_should(server: S3Server, bucket: str) -> None:
+    """The client's coroutines would abort about one of four."""
+    options = json.dumps(s3_options(server.port))
+    processes = [start(BRIEF, f"s3://{bucket}", options, f"{number:04}") for number in range(12)]
+    assert [answer(process) for process in processes] == [4] * 12
 
 
 async def test_an_endpoint_where_nobody_listens_is_named_with_the_next_step() -> None:
