@@ -21,7 +21,7 @@ help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 test: $(READY) system ## Run the tests, all but the torture
-	$(BIN)/pytest -m "not torture" $(PYTEST_ARGS)
+	$(BIN)/pytest -m "not torture" -n auto $(PYTEST_ARGS)
 
 torture: $(READY) system ## Run the long tests: a hundred kills, thousands of generated cases
 	QUIRE_TORTURE=1 $(BIN)/pytest -m "torture or generated" $(PYTEST_ARGS)

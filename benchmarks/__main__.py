@@ -12,7 +12,7 @@ from .figures import Figure, show, show_heading
 from .git import git_figures
 from .replay import growth_figures, replay_figures
 from .results import result_figures
-from .runs import runs_figures
+from .runs import images_figures, runs_figures
 from .shell import shell_figures
 
 PARTS = {
@@ -25,6 +25,7 @@ PARTS = {
     "shell": shell_figures,
     "results": result_figures,
     "runs": runs_figures,
+    "images": images_figures,
 }
 
 

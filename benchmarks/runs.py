@@ -74,23 +74,20 @@ def pictures(count: int) -> str:
 
 
 async def runs_figures() -> list[Figure]:
-    """Three cells from the shell, a thousand, five thousand, and pictures."""
+    """Three cells from the shell, a thousand, and five thousand."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        for name, text in (
-            ("three", trivial(3)),
-            ("thousand", trivial(1000)),
-            ("five", trivial(5000)),
-            ("pictures", pictures(100)),
-        ):
-            (folder / f"{name}.ipynb").write_text(text)
-        await asyncio.create_subprocess_exec(BIN / "quire", "init", cwd=folder)
-        return [
-            await _three(folder),
-            await _thousand(folder),
-            await _five_thousand(folder),
-            *await _pictures(folder),
-        ]
+        for name, cells in (("three", 3), ("thousand", 1000), ("five", 5000)):
+            (folder / f"{name}.ipynb").write_text(trivial(cells))
+        return [await _three(folder), await _thousand(folder), await _five_thousand(folder)]
+
+
+async def images_figures() -> list[Figure]:
+    """Pictures: how long, and how much memory."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        (folder / "pictures.ipynb").write_text(pictures(100))
+        return await _pictures(folder)
 
 
 async def _three(folder: Path) -> Figure:
@@ -127,7 +124,8 @@ async def _five_thousand(folder: Path) -> Figure:
 
 async def _pictures(folder: Path) -> list[Figure]:
     ours, nbclient, papermill = (_python(folder, code, "pictures") for code in (_OURS, _NBCLIENT, _PAPERMILL))
-    took, client_took, mill_took = await alternately(ROUNDS, ours, nbclient, papermill)
+    took, client_took = await alternately(ROUNDS, ours, nbclient)
+    mill_took = await papermill()  # once: it takes minutes
     least = min(nbclient.kilobytes, papermill.kilobytes)
     return [
         _times("100 images of 1 MB", took, client_took, "nbclient", 1),

@@ -102,10 +102,13 @@ def writing(path: Path) -> Generator[IO[bytes]]:
 
 def check_writable(path: Path) -> None:
     """Make the folders on the way to a file that are missing, and say if it cannot be written there."""
-    if path.is_dir():
-        raise BadInput(f"{path} is a folder. Name a file in it.")
-    folder = path.resolve().parent
+    folder = path.parent
     try:
+        if path.is_dir():
+            raise BadInput(f"{path} is a folder. Name a file in it.")
+        if path.exists() and not path.is_file():
+            raise BadInput(f"{path} is a pipe or a device, and would be replaced by a file. Name another place.")
+        folder = path.resolve().parent
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK | os.X_OK):
             return
@@ -115,6 +118,8 @@ def check_writable(path: Path) -> None:
         told = "a file is in the way, where a folder should be."
     except OSError as error:
         told = _reason(error)
+    except RuntimeError:  # of Path.resolve
+        told = "it is a link to itself."
     raise BadInput(f"{path} cannot be written in {folder}: {told} Name another place.")
 
 

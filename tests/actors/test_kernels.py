@@ -239,6 +239,21 @@ async def test_a_kernel_that_is_left_lives_until_somebody_ends_it() -> None:
     assert not lives(again.pid)
 
 
+async def test_a_kernel_that_another_run_has_used_since_is_not_given_away() -> None:
+    """What the first had defined may be another thing now."""
+    kernel = await kernels.start(script(SLEEP), cwd=Path("/"), env=ENV)
+    kernel.used_by("first")
+    await kernel.leave()
+    again = await kernels.adopt(kernel.id, "first")
+    again.used_by("second")
+    await again.leave()
+    with pytest.raises(Conflict, match="has gone on with run second"):
+        await kernels.adopt(kernel.id, "first")
+    last = await kernels.adopt(kernel.id, "second")
+    assert lives(last.pid)
+    await last.close()
+
+
 @pytest.mark.parametrize("id", ["", "..", "../x", "nothing", "\0", "x" * 300])
 async def test_an_id_that_is_none_finds_nothing(id: str) -> None:
     with pytest.raises(NotFound):

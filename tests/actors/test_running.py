@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from quire.actors.runtime.environments import find
-from quire.actors.runtime.execution import Stopping
+from quire.actors.runtime.execution import AGAIN_SECONDS, Stopping
+from quire.actors.runtime.kernels import Spec
+from quire.actors.runtime.messages import Message
 from quire.actors.runtime.running import Order, Watching, run
 from quire.core import events as e
 from quire.core.errors import Unavailable
@@ -132,6 +136,119 @@ async def test_a_cell_that_will_not_be_interrupted_loses_its_kernel(
     assert states(notebook) == ["timeout"]
 
 
+async def test_a_cell_that_takes_the_interrupt_at_its_timeout_in_its_stride_has_timed_out(place: Place) -> None:
+    source = "import time\ntry:\n    time.sleep(600)\nexcept KeyboardInterrupt:\n    print('well then')"
+    log, notebook = await place.run(place.order(source, execution_timeout=0.5))
+    outcome = outcome_of(log, notebook)
+    assert outcome.status == "timeout", "also as the last cell, which the kernel calls ok"
+    assert outcome.failed_cell is not None and (outcome.failed_cell.id, outcome.failed_cell.ename) == ("c0", "Timeout")
+    assert states(notebook) == ["timeout"]
+    assert printed(notebook, "c0") == "well then\n"
+
+
+async def test_whoever_waits_for_a_stubborn_cell_does_nothing_meanwhile(place: Place) -> None:
+    """A deadline that has passed must not be waited for again and again."""
+    asked = 0
+
+    class Counted(Stopping):
+        @property
+        def grace_seconds(self) -> float:
+            nonlocal asked
+            asked += 1
+            return 1.0
+
+        @grace_seconds.setter
+        def grace_seconds(self, seconds: float) -> None:
+            pass
+
+    source = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(600)"
+    order = place.order(source, execution_timeout=0.5)
+    await run(place.owner, place.runtime, order, Counted(), Watching())
+    assert outcome_of(order.log, await place.owner.read(order.log)).status == "timeout"
+    assert asked < 200, "a look every tick"
+
+
+async def test_a_kernel_that_does_not_say_how_a_cell_ended_does_not_hold_up_its_run(place: Place) -> None:
+    # IPython cannot run a cell without these, and its kernel sends no reply then.
+    log, notebook = await place.run(place.order("import sys\nsys.stdout = sys.stderr = None", "print(1)", "never"))
+    outcome = outcome_of(log, notebook)
+    assert outcome.failed_cell is not None
+    assert (outcome.status, outcome.failed_cell.id, outcome.failed_cell.ename) == ("error", "c1", "NoReply")
+    assert states(notebook) == ["ok", "error", "skipped"]
+
+
+async def test_a_kernel_that_asks_though_nobody_is_there_does_not_wait_for_ever(place: Place) -> None:
+    """Rule 14. Jupyter's kernel for R asks whether or not it may, and gives up without a word when interrupted."""
+    like_r = """
+kernel = get_ipython().kernel
+async def give_up(*arguments, **options):
+    kernel._allow_stdin = True
+    try:
+        kernel.raw_input("your name? ")
+    except KeyboardInterrupt:
+        return {"status": "abort", "execution_count": 2}
+kernel.do_execute = give_up
+"""
+    log, notebook = await place.run(place.order(like_r, "readline('your name? ')"))
+    outcome = outcome_of(log, notebook)
+    assert outcome.failed_cell is not None
+    assert (outcome.status, outcome.failed_cell.id, outcome.failed_cell.ename) == ("error", "c1", "NoInput")
+    assert "'your name?', and nobody is there" in outcome.failed_cell.evalue
+
+
+async def test_a_cell_that_is_given_up_without_a_word_was_running_all_the_same(place: Place) -> None:
+    like_r = """
+import time
+async def give_up(*arguments, **options):
+    try:
+        time.sleep(600)
+    except KeyboardInterrupt:
+        return {"status": "abort", "execution_count": 2}
+get_ipython().kernel.do_execute = give_up
+"""
+    log, notebook = await place.run(place.order(like_r, "Sys.sleep(600)", execution_timeout=1.0))
+    outcome = outcome_of(log, notebook)
+    assert outcome.failed_cell is not None
+    assert (outcome.status, outcome.failed_cell.id, outcome.failed_cell.ename) == ("timeout", "c1", "Aborted")
+
+
+async def test_a_run_that_is_stopped_in_its_last_cell_is_no_success_though_that_ended_well(place: Place) -> None:
+    """Of `quire run train.py && deploy`, Ctrl-C must not start the second half."""
+    stopping = Stopping()
+
+    class Presses(Watching):
+        def heard(self, message: Message) -> None:
+            if message.type == "stream":
+                stopping.signal()
+
+    source = "import time\nprint('training')\ntry:\n    time.sleep(600)\nexcept KeyboardInterrupt:\n    pass"
+    order = place.order(source)
+    await run(place.owner, place.runtime, order, stopping, Presses())
+    notebook = await place.owner.read(order.log)
+    outcome = outcome_of(order.log, notebook)
+    assert outcome.failed_cell is not None and (outcome.status, outcome.failed_cell.id) == ("cancelled", "c0")
+    assert states(notebook) == ["ok"], "as its kernel has it"
+
+
+async def test_a_second_signal_leaves_no_grace(place: Place) -> None:
+    stopping = Stopping(600)
+    source = (
+        "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('here', flush=True)\ntime.sleep(600)"
+    )
+
+    class Impatient(Watching):
+        def heard(self, message: Message) -> None:
+            if message.type == "stream":
+                stopping.signal()
+                stopping.signal()
+                assert stopping.grace_seconds == 600, "one press may arrive twice"
+                asyncio.get_running_loop().call_later(AGAIN_SECONDS, stopping.signal)
+
+    order = place.order(source)
+    await run(place.owner, place.runtime, order, stopping, Impatient())
+    assert states(await place.owner.read(order.log)) == ["cancelled"]
+
+
 async def test_somebody_else_cancels(place: Place) -> None:
     order = place.order("import time\ntime.sleep(600)", "never")
 
@@ -160,6 +277,30 @@ async def test_a_kernel_that_cannot_start_leaves_a_run_that_says_so(place: Place
     notebook = await place.owner.read(info.log)
     outcome = outcome_of(info.log, notebook)
     assert (outcome.status, outcome.failed_cell, outcome.cells_executed) == ("error", None, 0)
+
+
+@pytest.mark.parametrize(("does", "status"), [("os._exit(7)", "error"), ("time.sleep(600)", "timeout")])
+async def test_a_kernel_that_answers_and_is_of_no_use_then_leaves_a_run_that_says_so(
+    place: Place, does: str, status: str
+) -> None:
+    """What is run in it before the first cell is a part of its start."""
+    useless = f"""
+import os, time
+from ipykernel.ipkernel import IPythonKernel
+from ipykernel.kernelapp import IPKernelApp
+class Useless(IPythonKernel):
+    async def do_execute(self, *arguments, **options):
+        {does}
+IPKernelApp.launch_instance(kernel_class=Useless)
+"""
+    argv = (sys.executable, "-c", useless, "-f", "{connection_file}")
+    order = place.order("1", spec=Spec(argv=argv, language="python", name="useless"), startup="1", timeout=5.0)
+    with pytest.raises(Unavailable, match="exit status 7") if status == "error" else contextlib.nullcontext():
+        await place.run(order)
+    notebook = await place.owner.read(order.log)
+    outcome = outcome_of(order.log, notebook)
+    assert (outcome.status, outcome.failed_cell, outcome.cells_executed) == (status, None, 0)
+    assert states(notebook) == ["skipped"]
 
 
 async def test_a_secret_is_in_nothing_that_is_kept(place: Place) -> None:

@@ -66,6 +66,19 @@ def test_what_is_not_finite_travels_by_name(value: Any) -> None:
     assert repr(untag(json.loads(json.dumps(tag(value), allow_nan=False)))) == repr(value)
 
 
+def test_a_number_of_another_library_is_a_number() -> None:
+    class Float(float):
+        """As numpy's: a float, and no encoder knows it."""
+
+    assert [type(tag(value)) for value in (Float(1.5), [Float(2)][0])] == [float, float]
+    assert tag(Float("nan")) == {"$float": "nan"}
+
+
+def test_keys_of_any_type_are_left_as_they_are() -> None:
+    assert untag({1: 2}) == {1: 2}
+    assert untag({"a": {(1, 2): [3]}}) == {"a": {(1, 2): [3]}}
+
+
 def test_a_path_is_a_path_again() -> None:
     assert untag(tag(PurePosixPath("a/b"))) == FilePath("a/b")
     assert isinstance(untag(tag(FilePath("a/b"))), FilePath)

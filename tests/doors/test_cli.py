@@ -252,6 +252,20 @@ def test_what_makes_no_sense_is_told_in_words_and_in_json(folder: Path, argument
     assert "Traceback" not in done.stderr
 
 
+def test_a_folder_that_is_gone_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    command = f"cd gone && rmdir ../gone && {QUIRE} runs list"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "quire: The folder that you are in is gone. Go to another.\n")
+
+
+def test_a_group_of_verbs_alone_is_wrong_usage_and_lists_them_once(folder: Path) -> None:
+    done = run("runs", at=folder)
+    assert done.returncode == 2
+    assert done.stderr.count("Usage:") == 1 and "quire:" not in done.stderr
+    assert "diff" in done.stderr
+
+
 def test_bytes_that_are_no_text_are_told(folder: Path) -> None:
     for command in ([QUIRE, "log", b"\xff"], ["env", b"QUIRE_TOKEN=\xff", QUIRE, "log", "sales"]):
         done = subprocess.run(command, cwd=folder, capture_output=True)

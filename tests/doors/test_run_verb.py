@@ -83,6 +83,14 @@ def test_a_cell_that_raises_is_named_and_what_came_after_it_never_ran(folder: Pa
         (["sales.py", "-y", "[1]"], 2, "names with values"),
         (["sales.py", "{nothing}.ipynb"], 2, "nothing"),
         (["needy.py"], 2, "API_KEY"),
+        (["sales.py", "sales.py"], 2, "a run never changes its source. Name another OUTPUT."),
+        (["sales.py", "link.py"], 2, "a run never changes its source"),
+        (["sales.py", "./sales.py", "--prepare-only"], 2, "a run never changes its source"),
+        (["sales.py", "pipe.ipynb"], 2, "is a pipe or a device"),
+        (["sales.py", "loop.ipynb"], 2, "it is a link to itself"),
+        (["sales.py", f"{'x' * 300}.ipynb"], 2, "name too long"),
+        (["sales.py", "--timeout", "nan"], 2, "nan is no time to wait"),
+        (["sales.py", "--execution-timeout", "nan"], 2, "nan is no time to wait"),
     ],
 )
 def test_what_is_missing_or_wrong_is_told_before_the_first_cell(
@@ -90,9 +98,40 @@ def test_what_is_missing_or_wrong_is_told_before_the_first_cell(
 ) -> None:
     block = '# /// script\n# dependencies = []\n# [tool.quire]\n# variables = ["API_KEY"]\n# ///\n'
     (folder / "needy.py").write_text(f"{block}\n# %%\nprint('never')\n")
+    (folder / "link.py").symlink_to("sales.py")
+    (folder / "loop.ipynb").symlink_to("loop.ipynb")
+    os.mkfifo(folder / "pipe.ipynb")
     done = run("run", *args, at=folder)
     assert (done.returncode, said in done.stderr) == (status, True), done.stderr
     assert "Traceback" not in done.stderr
+    assert (folder / "sales.py").read_text() == SALES and (folder / "pipe.ipynb").is_fifo()
+
+
+def test_a_file_may_be_called_what_no_list_could_show(folder: Path) -> None:
+    odd = f" {'x' * 230}\x1b[2J\n.py"
+    (folder / odd).write_text(SALES)
+    told = outcome(odd, "--timeout", "0", at=folder)  # which is no limit
+    assert told["status"] == "success"
+    listed = json.loads(run("runs", "list", "--json", at=folder).stdout)
+    assert [each["name"] for each in listed] == ["x" * 199]
+
+
+def test_whoever_closed_the_streams_hears_nothing_and_has_the_file(folder: Path) -> None:
+    command = f"{QUIRE} run sales.py out.ipynb --json <&- >&- 2>&-"
+    done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert len(book(folder / "out.ipynb").cells) == 3
+
+
+def test_the_command_to_go_on_is_one_to_copy(folder: Path) -> None:
+    (folder / "no.py").write_text("# %%\nassert 0\n")
+    said = run("run", "no.py", "no.ipynb", at=folder)
+    assert said.returncode == 1
+    (line,) = [line for line in said.stderr.splitlines() if "--resume" in line]
+    words = line.partition("quire ")[2].split()
+    assert words[:4] == ["run", "no.py", "no.ipynb", "--resume"]
+    assert run(*words, at=folder).returncode == 1
+    assert "raised AssertionError\n" in said.stderr, "and no colon before nothing"
 
 
 def test_values_come_from_files_yaml_and_base64_in_papermills_order(folder: Path) -> None:

@@ -48,8 +48,8 @@ class Faulty:
         """Run it to the end."""
         return self.quire("run", source, str(self.output), "--json", *flags)
 
-    def quire(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([QUIRE, *words], cwd=self.folder, env=self.environ, capture_output=True, text=True)
+    def quire(self, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([QUIRE, *words], cwd=cwd or self.folder, env=self.environ, capture_output=True, text=True)
 
     @contextlib.contextmanager
     def running(self, *flags: str, begun: str = "begun") -> Generator[subprocess.Popen[str]]:

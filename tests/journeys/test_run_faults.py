@@ -6,9 +6,11 @@ ran is never called done, the message names the cell, and no kernel is left.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -107,7 +109,7 @@ def test_the_whole_run_has_a_timeout(faulty: Faulty) -> None:
     check_left(faulty, told, ["ok", "timeout", "skipped"], ["completed", "failed", "pending"])
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_client_is_told_to_stop(faulty: Faulty, number: signal.Signals) -> None:
     faulty.write("x = 1", SLEEP, "print('never')")
     status, told, err = faulty.signalled(number)
@@ -132,6 +134,46 @@ def test_somebody_else_cancels(faulty: Faulty) -> None:
     check_left(faulty, told, ["ok", "cancelled", "skipped"], ["completed", "failed", "pending"])
     again = faulty.quire("cancel", told["run"])
     assert again.returncode == 3 and "over" in again.stderr
+
+
+def test_a_client_that_is_to_outlive_its_terminal_does(faulty: Faulty) -> None:
+    """Under nohup the signal of a terminal that is gone is ignored; by us as well."""
+    waits = f"{BEGUN}\nimport os, time\nwhile not os.path.exists('go'):\n    time.sleep(0.01)"
+    faulty.write(waits)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with faulty.running() as client:
+            os.killpg(client.pid, signal.SIGHUP)
+            (faulty.folder / "go").touch()
+            out, err = client.communicate()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert client.returncode == 0, err
+    assert json.loads(out)["status"] == "success"
+    faulty.is_left_alone()
+
+
+def test_a_client_that_stood_still_for_too_long_finds_its_run_lost_and_says_so(faulty: Faulty) -> None:
+    """Rule 10. A laptop that slept, or Ctrl-Z: meanwhile somebody looked, and the lease had run out."""
+    waits = f"{BEGUN}\nimport os, time\nwhile not os.path.exists('go'):\n    time.sleep(0.01)\nprint('unheard')"
+    faulty.write("x = 1", waits, "print('never')")
+    with faulty.running() as client:
+        (only,) = json.loads(faulty.quire("runs", "list", "--json").stdout)
+        # What is recorded comes behind the kernel.
+        wait_until(lambda: faulty.states(only["run"])[1] == "running", "the log does not say that it runs")
+        os.kill(client.pid, signal.SIGSTOP)
+        with contextlib.closing(sqlite3.connect(faulty.folder / ".quire" / "quire.db")) as db, db:
+            db.execute("UPDATE leases SET ends = 0")
+        (only,) = json.loads(faulty.quire("runs", "list", "--json").stdout)
+        assert only["status"] == "lost"
+        (faulty.folder / "go").touch()
+        os.kill(client.pid, signal.SIGCONT)
+        out, err = client.communicate(timeout=60)
+    assert client.returncode == 1, err
+    assert "taken for lost" in err and "cell-2" in err
+    told = json.loads(out)
+    assert failed(told, "lost")["index"] == 1
+    check_left(faulty, told, ["ok", "lost", "skipped"], ["completed", "failed", "pending"])
 
 
 def kill_client(faulty: Faulty) -> str:
@@ -198,6 +240,35 @@ def test_a_run_is_kept_fixed_and_resumed(faulty: Faulty) -> None:
     assert json.loads(done.stdout)["cells_executed"] == 2
     assert (faulty.text(0).strip(), faulty.text(2)) == (x, f"third {x}\n")
     faulty.is_left_alone()
+
+
+def test_two_who_resume_one_run_do_not_share_its_kernel(faulty: Faulty) -> None:
+    """The second would go on with what the first has changed."""
+    faulty.write("x = 0", "x += 1\nprint(x)\n1 / 0")
+    first = json.loads(faulty.run("--keep").stdout)["run"]
+    second = json.loads(faulty.run("--resume", first, "--keep").stdout)["run"]
+    assert faulty.text(1) == "2\n", "on where the first had stopped"
+    third = faulty.run("--resume", first)
+    assert second in third.stderr and "from the top" in third.stderr
+    assert faulty.text(1) == "1\n"
+    fourth = faulty.run("--resume", second)
+    assert faulty.text(1) == "3\n", fourth.stderr
+    faulty.is_left_alone()
+
+
+def test_a_run_is_resumed_from_another_folder(faulty: Faulty) -> None:
+    faulty.write("import os\nassert os.path.exists('again')")
+    run = json.loads(faulty.run().stdout)["run"]
+    (faulty.folder / "again").touch()
+    elsewhere = faulty.folder / "elsewhere"
+    elsewhere.mkdir()
+    words = ["run", "--resume", run, "--cwd", str(faulty.folder), "--json"]
+    assert faulty.quire(*words, cwd=elsewhere).returncode == 0, "what it was of is where it was"
+    (faulty.folder / "n.py").rename(faulty.folder / "m.py")
+    gone = faulty.quire(*words, cwd=elsewhere)
+    assert gone.returncode == 2 and f"Run {run} was of n.py" in gone.stderr and "Name it" in gone.stderr
+    other = faulty.quire("run", "m.py", "--resume", run, "--json")
+    assert other.returncode == 0 and "was of n.py, and this is of m.py" in other.stderr
 
 
 def test_a_kept_kernel_is_ended_by_cancel(faulty: Faulty) -> None:

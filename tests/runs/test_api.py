@@ -29,6 +29,7 @@ from quire.runs.api import RunOutcome
 
 from ..doors.test_cli import run as run_command
 from ..doors.test_papermill_flags import papermills_flags
+from ..journeys.faulty import wait_until
 from .test_languages import cell, notebook
 
 SALES = """\
@@ -284,6 +285,36 @@ try:
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
+
+
+STARTING = """\
+import quire
+try:
+    quire.run("long.py", kernel_name="slow", progress_bar=False)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c_while_the_kernel_starts_is_heard_at_once(tmp_path: Path) -> None:
+    (tmp_path / "long.py").write_text("# %%\n1\n")
+    spec = tmp_path / "kernels" / "slow"
+    spec.mkdir(parents=True)
+    starts = ["bash", "-c", f"touch {tmp_path}/begun; sleep 600", "{connection_file}"]
+    (spec / "kernel.json").write_text(json.dumps({"argv": starts, "display_name": "slow", "language": "python"}))
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("QUIRE_")}
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTING],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=clean | {"JUPYTER_PATH": str(tmp_path)},
+    ) as process:
+        assert process.stdout is not None
+        wait_until(lambda: (tmp_path / "begun").exists(), "the kernel did not begin")
+        process.send_signal(signal.SIGINT)
+        # Long before the minute that a kernel has for its start.
+        assert process.communicate(timeout=30)[0] == "interrupted\n"
 
 
 def test_ctrl_c_comes_to_a_clean_end_and_goes_on(tmp_path: Path) -> None:

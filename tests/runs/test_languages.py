@@ -75,6 +75,11 @@ def test_every_value_of_python_is_exactly_the_same_in_its_kernel(tmp_path: Path)
     assert printed(outcome.notebook) == f"{VALUES!a}\n"
 
 
+def test_half_a_character_in_a_cell_is_refused_by_the_cells_number(tmp_path: Path) -> None:
+    with pytest.raises(quire.BadInput, match=r"The notebook: cell 2 \(.*\) holds half a character"):
+        quire.run(notebook(cell("1"), cell("2") | {"source": "'\ud800'"}), at=tmp_path, progress_bar=False)
+
+
 def test_half_a_character_is_refused_by_the_name_of_its_parameter(tmp_path: Path) -> None:
     """No log can hold it (docs/spec.md): nothing is started, and nothing recorded."""
     with pytest.raises(quire.BadInput, match="parameter 'name' holds half a character"):

@@ -258,6 +258,16 @@ def test_a_folder_that_stays_away_leaves_the_run_in_its_log_and_says_how_to_get_
     assert book(tmp_path / "b.ipynb").cells[0].outputs[0].text == "waiting\n"
 
 
+def test_the_folder_that_a_run_was_asked_in_may_go(tmp_path: Path) -> None:
+    """What a path means is settled before the first cell: a relative one would mean nothing afterwards."""
+    notebook(tmp_path, "import os, shutil\nshutil.rmtree(os.getcwd())\nprint('gone')")
+    (tmp_path / "here").mkdir()
+    done = run("run", "../a.py", "../out.ipynb", "--at", tmp_path, "--json", at=tmp_path / "here")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["output"] == "../out.ipynb", "as it was said"
+    assert book(tmp_path / "out.ipynb").cells[0].outputs[0].text == "gone\n"
+
+
 @pytest.fixture
 def on_disks(tmp_path: Path) -> Callable[[str], str]:
     """Runs a script as an ordinary user, in `tmp_path`, that may mount disks of its own."""

@@ -51,7 +51,8 @@ def tag(value: Any) -> Json:
         case int():
             return value if -_SAFE_INTEGER <= value <= _SAFE_INTEGER else _tag_int(value)
         case float():
-            return value if math.isfinite(value) else {"$float": str(value)}
+            # Not itself: numpy's is a float too, and no encoder knows it.
+            return float(value) if math.isfinite(value) else {"$float": str(float(value))}
         case list():
             return [tag(each) for each in cast("list[Any]", value)]
         case Mapping():
@@ -132,7 +133,7 @@ def untag(value: Json) -> Any:
     fields = cast("dict[str, Any]", value)
     if len(fields) == 1:
         ((name, inner),) = fields.items()
-        if name.startswith("$"):
+        if isinstance(name, str) and name.startswith("$"):  # pyright: ignore[reportUnnecessaryIsInstance] - callers in Python
             return _untag_one(name, inner)
     return {name: untag(each) for name, each in fields.items()}
 

@@ -22,7 +22,8 @@ from ..core.sheet import OURS, Sheet, SheetCell
 from ..core.values import Json
 from .literals import escaped, literal, shell_word, sql_text, text_of
 from .logbook_read import language_of
-from .stretches import Change, Place, Stretch, shell_places, stretches
+from .shell_words import Place, shell_places
+from .stretches import Change, Stretch, stretches
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]*")
 _IN_SHELL = re.compile(r"[A-Za-z0-9_@%+:,./ =-]*")

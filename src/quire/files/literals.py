@@ -132,6 +132,8 @@ def _python_members(value: Any, language: str) -> str:
 _SAFE_INTEGER = 2**53
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_BARE = re.compile(r"[A-Za-z0-9_@%+:,./-]+")
+_COMMAND = re.compile(r"\$[({]|`")
 
 
 def escaped(text: str, quote: str, also: str, language: str) -> str:
@@ -271,12 +273,20 @@ def shell_word(text: str) -> str:
     """Text as one word of a shell, whatever is in it."""
     if re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", text):
         raise BadInput("text with control characters cannot stand in a shell: a terminal would act on them.")
-    # A variable with such a text is run by the first `$((…))`, `let` or `[[ … -eq … ]]` that reads it, in any cell.
-    if re.search(r"\$[({]|`", text.partition("[")[2]):
+    if holds_command(text):
         raise BadInput("text with a command in brackets cannot stand in a shell: its arithmetic would run it.")
-    if text and re.fullmatch(r"[A-Za-z0-9_@%+:,./-]+", text):
-        return text
-    return "'" + text.replace("'", "'\\''") + "'"
+    return shell_quoted(text)
+
+
+def holds_command(text: str) -> bool:
+    """Whether arithmetic runs what is in the text: the first `$((…))`, `let` or `[[ … -eq … ]]` that reads it, in any cell."""
+    # Searched behind the first bracket: from each of them, a long text would take the square of its length.
+    return _COMMAND.search(text.partition("[")[2]) is not None
+
+
+def shell_quoted(text: str) -> str:
+    """Text without control characters as one word, in quotes unless it needs none."""
+    return text if _BARE.fullmatch(text) else "'" + text.replace("'", "'\\''") + "'"
 
 
 def _number_only(value: Any, language: str) -> str:

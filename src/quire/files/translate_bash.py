@@ -10,11 +10,10 @@ import datetime as dt
 import re
 from typing import Any, cast
 
+from .literals import holds_command, shell_quoted
 from .translate_writer import Unfit, Writer, text_keys
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_BARE = re.compile(r"[A-Za-z0-9_@%+:,./-]+")
-_COMMAND = re.compile(r"\$[({]|`")
 _SHORT = {0x07: "\\a", 0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x1B: "\\e", 0x27: "\\'", 0x5C: "\\\\"}
 
 
@@ -41,7 +40,7 @@ class Bash(Writer):
         """One word."""
         _check(value, value)
         if not _CONTROL.search(value):
-            return value if _BARE.fullmatch(value) else "'" + value.replace("'", "'\\''") + "'"
+            return shell_quoted(value)
         return _ansi(self._bytes(value))
 
     def _bytes(self, value: str) -> bytes:
@@ -87,9 +86,7 @@ class Bash(Writer):
 def _check(value: str | bytes, text: str) -> None:
     if "\0" in text:
         raise Unfit(value, "a NUL ends every text there")
-    # The first `$((…))`, `let` or `[[ … -eq … ]]` that reads such a variable runs it, in any cell.
-    # Searched behind the first bracket: from each of them, a long text would take the square of its length.
-    if _COMMAND.search(text.partition("[")[2]):
+    if holds_command(text):
         raise Unfit(value, "its arithmetic would run a command that stands in brackets")
 
 

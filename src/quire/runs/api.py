@@ -127,7 +127,7 @@ def run(
         cwd=Path(cwd) if cwd is not None else None,
         start_timeout=start_timeout,
         execution_timeout=execution_timeout or None,
-        timeout=timeout,
+        timeout=timeout or None,
         report_mode=report_mode,
         request_save_on_cell_execute=request_save_on_cell_execute,
         autosave_cell_every=autosave_cell_every,
@@ -201,9 +201,11 @@ def _where(at: Place | None) -> str:
 async def _run(
     wish: Wish, where: str, stopping: Stopping, progress: Callable[[Prepared], Progress], *, check: bool
 ) -> RunOutcome:
+    # A mistake in what is wished for leaves nothing behind, not even an empty workspace.
+    planned = await plan(None, wish, os.environ, now()) if wish.resume is None else None
     workspace = await connect(where)
     try:
-        prepared = await plan(workspace, wish, os.environ, now())
+        prepared = planned or await plan(workspace, wish, os.environ, now())
         for warning in prepared.warnings:
             LOG.warning("%s", warning)
         try:
@@ -235,8 +237,8 @@ def failure(outcome: Outcome) -> str:
     failed = outcome.failed_cell
     told = f"Run {outcome.run} ended as {outcome.status}"
     if failed is not None:
-        said = f"{failed.ename}: {one_line(failed.evalue, 200)}" if failed.ename else "it was running"
-        told += f" in cell {failed.index + 1} ({failed.id}): {said}"
+        said = [text for text in (failed.ename, one_line(failed.evalue, 200)) if text]
+        told += f" in cell {failed.index + 1} ({failed.id}): {': '.join(said) or 'it was next'}"
     return f"{told.rstrip('.')}. `quire show {outcome.run}` shows all of it."
 
 
@@ -326,7 +328,7 @@ def wait_for(work: Callable[[Stopping], Coroutine[Any, Any, T]]) -> T:
             done.exception()
         except KeyboardInterrupt as pressed:
             interrupt = pressed
-            stopping.ask("cancelled")
+            stopping.signal()
     if interrupt is not None:
         raise interrupt
     return done.result()

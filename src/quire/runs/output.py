@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import IO
 
 from msgspec.structs import replace
@@ -38,6 +39,7 @@ class Output:
     def __init__(self, workspace: Workspace, prepared: Prepared, warn: Callable[[str], None]) -> None:
         self._workspace, self._prepared, self._warn = workspace, prepared, warn
         self._place = prepared.output
+        self._target = _settled(prepared.output)
         self._pause = REMOTE_SECONDS if self._place is not None and is_remote(self._place) else WRITE_SECONDS
         self._clock = asyncio.get_running_loop().time
         self._due = self._written = self._clock()
@@ -131,7 +133,7 @@ class Output:
         def fetch(hash: str) -> bytes | None:
             return asyncio.run_coroutine_threadsafe(self._blob(hash), loop).result()
 
-        async with writing_place(self._place) as file:
+        async with writing_place(self._target or self._place) as file:
             await seen_through(self._fill, file, notebook, fetch)
 
     async def _blob(self, hash: str) -> bytes | None:
@@ -164,6 +166,13 @@ class Output:
         # Other formats need all of it at once, and are let go of after it.
         cells = [replace(cell, outputs=list(shows)) if (shows := outputs(cell)) else cell for cell in told.cells]
         file.write(formats.write(replace(told, cells=tuple(cells)), path).encode("utf-8", "surrogatepass"))
+
+
+def _settled(place: str | None) -> str | None:
+    """A path as it is meant now: the folder that it is told from may be gone, or another, before the run is over."""
+    if place is None or is_standard(place) or is_remote(place):
+        return place
+    return str(Path(place).absolute())
 
 
 def _told(error: QuireError | OSError) -> str:

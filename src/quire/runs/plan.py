@@ -12,10 +12,10 @@ from .wish import Prepared, Wish, prepare
 
 
 async def plan(
-    workspace: Workspace, wish: Wish, environ: Mapping[str, str], now: dt.datetime, ask: Asking | None = None
+    workspace: Workspace | None, wish: Wish, environ: Mapping[str, str], now: dt.datetime, ask: Asking | None = None
 ) -> Prepared:
-    """Decide everything that a run needs (rule 14), or say what is missing."""
-    if wish.resume is None:
+    """Decide everything that a run needs (rule 14), or say what is missing. Only to resume a run takes a workspace."""
+    if wish.resume is None or workspace is None:
         return in_part(await prepare(wish, environ, now, ask), wish.start, wish.only)
     from .resume import earlier
 

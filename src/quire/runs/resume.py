@@ -9,6 +9,7 @@ kernel. From the first other cell on, all run.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
@@ -28,6 +29,7 @@ from ..core.values import untag
 from ..files import formats
 from ..workspace.clock import new_id
 from ..workspace.workspace import Workspace
+from .places import is_remote, is_standard
 from .wish import Prepared, Wish
 
 
@@ -47,10 +49,22 @@ class Earlier:
         wish = replace(wish, values=values | wish.values)
         if wish.source is not None:
             return wish
-        path = self.run.source.path
+        path = self._path()
         # What came from standard input, or from no file at all, is only in the log.
         text = None if path is not None and path != "-" else formats.write(sheet_of(self.notebook, {}), "run.ipynb")
         return replace(wish, source=path if text is None else None, text=text)
+
+    def _path(self) -> str | None:
+        """The place of what it was of: a path is meant as it was where the run was asked for."""
+        path, folder = self.run.source.path, self.run.environment.get("cwd")
+        if path is None or is_standard(path) or is_remote(path):
+            return path
+        there = Path(folder if isinstance(folder, str) else "") / path
+        if there.exists() and not (Path(path).exists() and there.samefile(path)):
+            return str(there)
+        if not Path(path).exists():
+            raise NotFound(f"Run {self.log} was of {path}, which is not there. Name it: quire run SOURCE --resume RUN.")
+        return path
 
     def applied(self, prepared: Prepared) -> Prepared:
         """Return the run as it will be: what it takes over, and what is left for it."""
@@ -65,7 +79,15 @@ class Earlier:
             is_busy=any(cell.execution and cell.execution.state == "lost" for cell in self.notebook.live_cells),
             carried=carried,
         )
-        return replace(prepared, order=replace(order, resumes=resumes))
+        return replace(
+            prepared, order=replace(order, resumes=resumes), warnings=(*prepared.warnings, *self._doubts(prepared))
+        )
+
+    def _doubts(self, prepared: Prepared) -> Iterator[str]:
+        """An OUTPUT that is named without SOURCE is taken for SOURCE, and may well be there from the last time."""
+        was, is_now = self.run.source.path, prepared.input_path
+        if was and is_now and Path(was).name != Path(is_now).name:
+            yield f"Run {self.log} was of {was}, and this is of {is_now}. With OUTPUT, name SOURCE as well."
 
     def _carried(self, prepared: Prepared) -> Iterator[e.OutputsImported]:
         only = prepared.order.only
@@ -109,14 +131,14 @@ def _settled(output: Output) -> Output:
     return replace(output, display_id=None) if isinstance(output, Display) else output
 
 
-async def end_kept(notebook: Notebook) -> bool:
+async def end_kept(log: LogId, notebook: Notebook) -> bool:
     """End the kernel that a run left alive; False when there is none."""
     run = notebook.run
     kernel = run.environment.get("kernel_id") if run is not None and not run.is_open else None
     if not isinstance(kernel, str):
         return False
     try:
-        living = await adopt(kernel)
+        living = await adopt(kernel, log)
     except NotFound:
         return False
     await living.close()

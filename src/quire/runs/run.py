@@ -9,7 +9,7 @@ import msgspec
 from ..actors.runtime.execution import Ran, Stopping
 from ..actors.runtime.messages import Message
 from ..actors.runtime.running import Watching, run
-from ..core.errors import QuireError
+from ..core.errors import Conflict, NotFound, QuireError, Refused
 from ..core.outcome import Outcome, outcome_of
 from ..core.sheet import SheetCell
 from ..workspace import access
@@ -19,6 +19,11 @@ from ..workspace.workspace import Workspace
 from .output import Output
 from .places import shown
 from .wish import Prepared
+
+TAKEN = (
+    "This process stood still for so long that the run was taken for lost, and its log says so. What its cells did "
+    "since then is not recorded."
+)
 
 
 class Progress(Watching):
@@ -39,8 +44,12 @@ async def run_file(
     await output.check()
     try:
         await run(workspace, runtime, order, stopping, _Both(progress, output))
-    except BaseException:
-        if (fault := await output.close()) is not None:
+    except BaseException as error:
+        fault = await output.close()
+        if isinstance(error, NotFound | Refused | Conflict) and (lost := await _taken(workspace, prepared)) is not None:
+            progress.warn(TAKEN)
+            return msgspec.structs.replace(lost, output_fault=fault)
+        if fault is not None:
             progress.warn(fault)
         raise
     fault = await output.close()
@@ -54,6 +63,12 @@ async def ended(workspace: Workspace, prepared: Prepared) -> Outcome | None:
         outcome = outcome_of(prepared.order.log, await workspace.read(prepared.order.log), _shown(prepared))
         return outcome if outcome.duration_seconds is not None else None
     return None
+
+
+async def _taken(workspace: Workspace, prepared: Prepared) -> Outcome | None:
+    """What the log says of a run that somebody else has ended."""
+    outcome = await ended(workspace, prepared)
+    return outcome if outcome is not None and outcome.status == "lost" else None
 
 
 def _shown(prepared: Prepared) -> str | None:

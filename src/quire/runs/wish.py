@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 from collections.abc import Mapping
 from hashlib import sha256
@@ -35,6 +36,7 @@ ENGINE = "quire"
 """The one engine that is here, for those who name one as papermill lets them."""
 INPUT_PATH, OUTPUT_PATH = "PAPERMILL_INPUT_PATH", "PAPERMILL_OUTPUT_PATH"
 """The parameters that papermill puts the two paths into."""
+LONGEST_NAME = 200
 UNNAMED = "notebook"
 """What a run of a notebook is called that came from no file."""
 
@@ -121,7 +123,11 @@ class _Source(msgspec.Struct, frozen=True, kw_only=True):
     def stem(self) -> str:
         """What its run is called."""
         name = shown(self.place or "").rstrip("/").rpartition("/")[2]
-        return Path(name).stem if name not in ("", "-") else UNNAMED
+        if is_standard(name):
+            return UNNAMED
+        # A file may be called what no list could show.
+        seen = "".join(each if each.isprintable() else "?" for each in Path(name).stem)
+        return seen[:LONGEST_NAME].strip() or UNNAMED
 
 
 async def prepare(wish: Wish, environ: Mapping[str, str], now: dt.datetime, ask: Asking | None = None) -> Prepared:
@@ -170,6 +176,10 @@ def _check(wish: Wish) -> None:
             f"There is no engine {wish.engine!r} here: {ENGINE} is the only one. Leave it out; or, for a notebook "
             f"that another engine has to run, call papermill with that engine."
         )
+    for seconds in (wish.start_timeout, wish.execution_timeout, wish.timeout):
+        # Whoever calls from Python may give anything. NaN is neither more nor less than 0.
+        if seconds is not None and not (isinstance(seconds, int | float) and seconds >= 0):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise BadInput(f"{seconds!r} is no time to wait. Give a number of seconds.")
     if wish.cwd is not None and not wish.cwd.is_dir():
         raise BadInput(f"{wish.cwd} is no folder: cells cannot run there. Make it, or name another.")
 
@@ -225,6 +235,7 @@ def _filled(wish: Wish, source: _Source, language: str, log: LogId, now: dt.date
             # What was given under these names has the last word, as papermill has it. Nobody is warned of what nobody gave.
             bound = bind(takes, paths | wish.values)
         _check_whole(bound.given)
+        _check_sources(source.sheet)
         declared_results(
             source.sheet
         )  # read once more for the order: here a mistake in it is told with the file's name
@@ -233,7 +244,16 @@ def _filled(wish: Wish, source: _Source, language: str, log: LogId, now: dt.date
         raise BadInput(f"{source.name}: {error}", **error.details) from None
     if output is not None and not is_standard(output):
         formats.format_of(shown(output))
+        _check_apart(source, output)
     return bound, Filled(sheet=sheet, output=output, warnings=warnings)
+
+
+def _check_apart(source: _Source, output: str) -> None:
+    """Refuse to write over what is run: the source of a run is never changed."""
+    with contextlib.suppress(OSError):  # one of the two is not there, or is no file: told elsewhere
+        if source.place is not None and Path(output).samefile(source.place):
+            told = f"{output} is the notebook that is run, and a run never changes its source."
+            raise BadInput(f"{told} Name another OUTPUT.")
 
 
 def _check_whole(values: Mapping[str, Any]) -> None:
@@ -244,6 +264,15 @@ def _check_whole(values: Mapping[str, Any]) -> None:
         except UnicodeEncodeError:
             told = f"parameter {name!r} holds half a character (a lone surrogate), which no record can keep"
             raise BadInput(f"{told}. Pass it as bytes.", parameter=name) from None
+
+
+def _check_sources(sheet: Sheet) -> None:
+    for number, cell in enumerate(sheet.cells, 1):
+        try:
+            cell.source.encode()
+        except UnicodeEncodeError:
+            told = f"cell {number} ({cell.id}) holds half a character (a lone surrogate), which no record can keep"
+            raise BadInput(f"{told}. Write it as an escape.", cell=cell.id) from None
 
 
 def _paths(wish: Wish, source: _Source, output: str | None) -> dict[str, Any]:

@@ -54,6 +54,8 @@ class Request:
         self.done = False
         self._later: str | None = None
         """A question that was asked after the end, of a kernel that may still be sending."""
+        self._until: float | None = None
+        self._asking: asyncio.Task[object] | None = None
         self._is_settled = client.kernel.spec.is_ours
 
     @property
@@ -89,9 +91,13 @@ class Request:
             return await self._client.take()
         # Only the reply is still to come. Some kernels fail to send one: it cannot come after a later one.
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LAST_WORDS_SECONDS):
+            async with asyncio.timeout_at(self._patience()):
                 return await self._client.take()
-        await self._client.info()
+        if self._asking is None:
+            self._asking = asyncio.ensure_future(self._client.info())
+            # Or asyncio would complain of a kernel that died meanwhile, which is told elsewhere.
+            self._asking.add_done_callback(lambda done: done.cancelled() or done.exception())
+        await asyncio.shield(self._asking)
         return self._client.take_now() or Message(type="execute_reply", content=_NO_REPLY, parent_id=self.id)
 
     async def _late(self) -> Message | None:
@@ -101,16 +107,22 @@ class Request:
         """
         self._later = self._later or self._client.ask_later()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LAST_WORDS_SECONDS):
+            async with asyncio.timeout_at(self._patience()):
                 return await self._client.take()
         self._is_settled = True
         return None
+
+    def _patience(self) -> float:
+        """Until when the last words are waited for. Whoever is cut off and goes on does not begin anew."""
+        if self._until is None:
+            self._until = asyncio.get_running_loop().time() + LAST_WORDS_SECONDS
+        return self._until
 
     def _note(self, message: Message) -> bool:
         """Learn how far the execution is. True for the reply: it is kept for the end."""
         if message.parent_id == self.id:
             if message.type == "execute_reply":
-                self._reply = message
+                self._reply, self._until = message, None
                 return True
             if message.type == "status":
                 self._is_idle |= message.content.get("execution_state") == "idle"

@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import Callable
 from math import inf
+from time import monotonic
 from typing import Literal, Protocol, TypeAlias, cast
 
 import msgspec
@@ -14,6 +15,7 @@ from ...core import events as e
 from ...core.events import ExecutionStatus, Fault
 from ...core.ids import CellId, ExecutionId
 from ...core.text import source_hash
+from ...files.plain import one_line
 from .client import KernelClient, KernelDied, Request
 from .media import fault_in
 from .messages import Message, Showing
@@ -27,6 +29,8 @@ TICK_SECONDS = 0.05
 """How often what a running cell shows goes into the log."""
 GRACE_SECONDS = 5.0
 """How long a cell may take to end after it was interrupted; then its kernel is killed."""
+AGAIN_SECONDS = 0.8
+"""A signal that comes so long after the first is a second one."""
 MOST_UNFLUSHED = 2_000_000
 
 Stop: TypeAlias = Literal["cancelled", "timeout"]
@@ -61,16 +65,32 @@ class Stopping:
         self.why: Stop | None = None
         self.grace_seconds = grace_seconds
         self._asked = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._first_signal = inf
 
     def ask(self, why: Stop) -> None:
-        """Have it stop: at once, or as soon as it begins."""
+        """Have it stop: at once, or as soon as it begins. From any thread."""
         self.why = self.why or why
-        self._asked.set()
+        if (loop := self._loop) is not None:
+            loop.call_soon_threadsafe(self._asked.set)
+
+    def signal(self) -> None:
+        """Somebody pressed Ctrl-C, or sent a signal. Whoever does it again wants no more grace given."""
+        # One press may arrive twice: from the terminal, and from whoever started this process.
+        if monotonic() - self._first_signal >= AGAIN_SECONDS:
+            self.grace_seconds = 0
+        self._first_signal = min(self._first_signal, monotonic())
+        self.ask("cancelled")
 
     async def wait(self) -> Stop:
         """Wait until somebody asks."""
-        await self._asked.wait()
-        return self.why or "cancelled"
+        self._loop = asyncio.get_running_loop()
+        try:
+            while self.why is None:
+                await self._asked.wait()
+        finally:
+            self._loop = None
+        return self.why
 
 
 class CellRunner:
@@ -125,15 +145,15 @@ class CellRunner:
     ) -> Ran:
         clock = asyncio.get_running_loop().time
         deadline = inf if seconds is None else clock() + seconds
-        patience, told = inf, False
+        told = inf
         flush_at = clock() + TICK_SECONDS
         try:
             while True:
-                message = await _next(request, min(flush_at, deadline, patience))
+                message = await _next(request, min(flush_at, deadline, told + stopping.grace_seconds))
                 now = clock()
                 if message is not None:
                     if message.type == "execute_reply" and message.parent_id == request.id:
-                        return _ended(showing, message, stopping, self._remover)
+                        return _ended(showing, message, stopping.why if told < inf else None, answers, self._remover)
                     if message.type == "input_request":
                         await self._recorder.show(showing.flush())
                         answers.ask(message)
@@ -143,13 +163,13 @@ class CellRunner:
                     flush_at = clock() + TICK_SECONDS
                 if now >= deadline:
                     stopping.ask("timeout")
-                if stopping.why is not None and not told:
+                    deadline = inf
+                if stopping.why is not None and told == inf:
                     await self._client.interrupt()
-                    told = True
-                    patience = now + stopping.grace_seconds
-                elif now >= patience:
+                    told = now
+                elif now >= told + stopping.grace_seconds:
                     await self._client.kernel.kill()
-                    patience = now + stopping.grace_seconds
+                    told = now
         except KernelDied as died:
             fault = Fault(ename="DeadKernel", evalue=str(died))
             status: ExecutionStatus = stopping.why or "dead_kernel"
@@ -167,6 +187,8 @@ class _Answers:
     def __init__(self, client: KernelClient, recorder: Recorder, execution: ExecutionId, asked: Asked | None) -> None:
         self._client, self._recorder, self._execution, self._asked = client, recorder, execution, asked
         self._task: asyncio.Task[None] | None = None
+        self.unanswered: str | None = None
+        """What it asked though nobody is there."""
 
     async def __aenter__(self) -> _Answers:
         return self
@@ -178,9 +200,12 @@ class _Answers:
 
     def ask(self, question: Message) -> None:
         """Ask, and give the kernel the answer when it comes. Of a password only that it was asked for is kept."""
-        if self._asked is None:
-            return
         prompt, password = str(question.content.get("prompt", "")), bool(question.content.get("password"))
+        if self._asked is None:
+            # It was told that nobody is there. Some kernels ask all the same, and would wait for ever.
+            self.unanswered = prompt
+            self._task = asyncio.ensure_future(self._client.interrupt())
+            return
         self._task = asyncio.ensure_future(self._answer(self._asked, prompt, password))
 
     async def _answer(self, asked: Asked, prompt: str, password: bool) -> None:
@@ -206,13 +231,29 @@ async def _next(request: Request, until: float) -> Message | None:
         return None
 
 
-def _ended(showing: Showing, reply: Message, stopping: Stopping, remover: Remover) -> Ran:
+def _ended(showing: Showing, reply: Message, stopped: Stop | None, answers: _Answers, remover: Remover) -> Ran:
     """How it ended, by what the kernel says. An error after somebody stopped it is their doing."""
     content = reply.content
     number = content.get("execution_count")
     count = number if isinstance(number, int) else showing.count
     notes = tuple(showing.notes)
     if content.get("status") == "ok":
-        return Ran(status="ok", count=count, notes=notes)
+        if stopped != "timeout":
+            return Ran(status="ok", count=count, notes=notes)
+        # It had its time. That it took the interrupt in its stride does not make it a success.
+        return Ran(status="timeout", count=count, fault=Fault(ename="Timeout", evalue=_LATE), notes=notes)
     fault = showing.fault or fault_in(content, remover)
-    return Ran(status=stopping.why or "error", count=count, fault=fault, notes=notes)
+    if not fault.ename:
+        fault = _unsaid(answers.unanswered, remover)
+    return Ran(status=stopped or "error", count=count, fault=fault, notes=notes)
+
+
+_LATE = "It took too long, and came to its end only when it was interrupted."
+
+
+def _unsaid(question: str | None, remover: Remover) -> Fault:
+    """Why a cell ended, where its kernel does not say."""
+    if question is None:
+        return Fault(ename="Aborted", evalue="The kernel gave it up and did not say why.")
+    asked = f"It asks for input, {one_line(remover.clean_text(question), 100)!r}, and nobody is there to answer."
+    return Fault(ename="NoInput", evalue=asked)

@@ -64,6 +64,10 @@ class Kernel(Protocol):
         """The end of what it printed past Jupyter: why it could not start."""
         ...
 
+    def used_by(self, run: str) -> None:
+        """Keep in mind which run has changed its state last."""
+        ...
+
     async def interrupt(self) -> None:
         """Stop what it does, by a signal; one with interrupt_mode `message` is sent a message instead."""
         ...
@@ -92,8 +96,8 @@ async def start(spec: Spec, *, cwd: Path, env: Mapping[str, str], grace_seconds:
     return process.start(spec, cwd, env, grace_seconds)
 
 
-async def adopt(id: str) -> Kernel:
-    """Go on with a kernel that is alive and that nobody uses any more."""
+async def adopt(id: str, run: str | None = None) -> Kernel:
+    """Go on with a kernel that is alive and that nobody uses any more; with `run`, if no other has used it since."""
     from . import process
 
-    return await process.adopt(id)
+    return await process.adopt(id, run)

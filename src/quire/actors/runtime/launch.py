@@ -11,6 +11,7 @@ It differs from `python -m ipykernel_launcher` in this:
   message, and with it the end of the cell.
 - IPython's copy of all outputs, for its own export of notebooks, is not kept: a cell that prints
   a gigabyte would hold on to one.
+- Less is done for each cell: headers are written once, and no log line that nobody sees.
 - It starts a third sooner, without debugpy: a kernel of ours has no debugger in it. A cell
   may import debugpy as ever.
 
@@ -23,6 +24,7 @@ import sys
 del sys.path[0]
 
 import codecs  # noqa: E402
+import gc  # noqa: E402
 import importlib  # noqa: E402
 import json  # noqa: E402
 import os  # noqa: E402
@@ -41,6 +43,8 @@ from ipykernel.kernelapp import IPKernelApp  # noqa: E402
 
 MOST_MESSAGES = 50
 """Messages that wait in the kernel for a slow client; after that, whoever prints waits."""
+MOST_HEADERS = 8
+"""Headers that are remembered as they were sent."""
 MOST_TEXT = 1_000_000
 """Code points of one message of a stream."""
 
@@ -51,6 +55,8 @@ class PatientStream(OutStream):
     def __init__(self, *args: Any, **options: Any) -> None:
         self._held = 0
         self._taking = threading.Lock()
+        self._renew()
+        os.register_at_fork(after_in_child=self._renew)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         # Starts a thread that uses all of these.
         super().__init__(*args, **options)  # pyright: ignore[reportUnknownMemberType] - untyped there
@@ -79,10 +85,15 @@ class PatientStream(OutStream):
             self._take_descriptor()
         self._send()
 
+    def _renew(self) -> None:
+        # Whoever held it is not in a process that was forked meanwhile.
+        self._passing_on = threading.RLock()
+
     def _send(self) -> None:
-        if not self._held:
-            return
-        self._flush()
+        with self._passing_on:
+            if not self._held:
+                return
+            self._flush()
         sender: Any = self.pub_thread
         if sender is not None and sender.thread.is_alive() and sender.thread is not threading.current_thread():
             sent = threading.Event()
@@ -90,8 +101,20 @@ class PatientStream(OutStream):
             sent.wait(self.flush_timeout)
 
     def _flush(self) -> None:
-        self._held = 0
-        super()._flush()
+        # Both the thread that prints and the one that sends do this. One that has taken the text, and not put it in
+        # the queue yet, would be overtaken by what is printed next, or by the word that the cell is over.
+        sender: Any = self.pub_thread
+        is_sender = sender is not None and sender.thread is threading.current_thread()
+        if not self._passing_on.acquire(blocking=not is_sender):
+            # The one that sends may not wait for one that may wait for it: that one passes all of it on. Look again later.
+            self._flush_pending = False
+            self._schedule_flush()
+            return
+        try:
+            self._held = 0
+            super()._flush()
+        finally:
+            self._passing_on.release()
 
     def _watch_pipe_fd(self) -> None:
         """Take what other processes and libraries in C print. Runs in a thread of its own."""
@@ -106,16 +129,39 @@ class PatientStream(OutStream):
                 self.write(self._decoder.decode(os.read(descriptor, 1 << 16)))
 
 
-def escaping(pack: "Callable[[Any], bytes]") -> "Callable[[Any], bytes]":
-    """Let `pack` write what cannot be UTF-8 as well."""
+def packing(pack: "Callable[[Any], bytes]") -> "Callable[[Any], bytes]":
+    """Let `pack` write what cannot be UTF-8 as well, and each header once: all messages of a cell carry its request's."""
+    known: list[tuple[Any, bytes]] = []
 
     def pack_all(value: Any) -> bytes:
+        is_header = "msg_id" in value
+        if is_header:
+            for header, packed in known:
+                if header is value:
+                    return packed
         try:
-            return pack(value)
+            packed = pack(value)
         except UnicodeEncodeError:
-            return json.dumps(value, default=str).encode()
+            packed = json.dumps(value, default=str).encode()
+        if is_header:
+            known.append((value, packed))
+            del known[:-MOST_HEADERS]
+        return packed
 
     return pack_all
+
+
+def remembering(accepts: "Callable[[Any, Any], Any]") -> "Callable[[Any, Any], Any]":
+    """What a method accepts is asked before each cell, and looked up in its signature: once will do."""
+    known: dict[Any, Any] = {}
+
+    def accepts_once(method: Any, names: Any) -> Any:
+        key = (getattr(method, "__func__", method), *names)
+        if key not in known:
+            known[key] = accepts(method, names)
+        return known[key]
+
+    return accepts_once
 
 
 class Forgetful(Dict[int, List[Any]]):  # noqa: UP006 - Python 3.8
@@ -131,7 +177,7 @@ class PatientKernelApp(IPKernelApp):
     def init_iopub(self, context: Any) -> None:
         """Make the socket for outputs, on which a send waits for room."""
         session: Any = self.session
-        session.pack = escaping(session.pack)
+        session.pack = packing(session.pack)
         # Options of a context become those of the sockets made from it.
         before = dict(context.sockopts)
         context.setsockopt(zmq.XPUB_NODROP, 1)
@@ -145,9 +191,17 @@ class PatientKernelApp(IPKernelApp):
         super().init_shell()
         shell: Any = self.shell
         shell.history_manager.outputs = Forgetful()
+        # Nobody sees what is below the level: then it need not be put together, several times a cell.
+        log: Any = self.log
+        log.setLevel(max(log.getEffectiveLevel(), self.log_level))
 
 
 if __name__ == "__main__":
+    # All that was imported stays: the collector need not go through it again and again.
+    gc.freeze()
+    ipkernel: Any = importlib.import_module("ipykernel.ipkernel")
+    if hasattr(ipkernel, "_accepts_parameters"):
+        ipkernel._accepts_parameters = remembering(ipkernel._accepts_parameters)
     # Some libraries tell a notebook by this name.
     sys.argv[0] = sys.argv[0].replace("launch.py", "ipykernel_launcher.py")
     PatientKernelApp.launch_instance(outstream_class="__main__.PatientStream")

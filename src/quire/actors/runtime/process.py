@@ -30,6 +30,8 @@ from .kernels import Spec
 MOST_PRINTED = 16_384
 """Bytes that are kept of what a kernel prints past Jupyter: why it could not start."""
 _ABOUT = "about.json"
+_USED_BY = "run"
+"""The file that says which run has used it last."""
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,10 +70,10 @@ def start(spec: Spec, cwd: Path, env: Mapping[str, str], grace_seconds: float) -
     return kernel
 
 
-async def adopt(id: str) -> LocalKernel:
-    """Go on with a kernel whose process is alive and which nobody uses any more."""
+async def adopt(id: str, run: str | None = None) -> LocalKernel:
+    """Go on with a kernel whose process is alive and which nobody uses any more; with `run`, if it used it last."""
     for _ in range(20):
-        found = _adopt(id)
+        found = _adopt(id, run)
         if found is not None:
             return found
         # Either somebody else uses it, or watch.py looks whether anybody does, which takes no time.
@@ -79,7 +81,7 @@ async def adopt(id: str) -> LocalKernel:
     raise Conflict(f"Kernel {id} is in use by another process. Wait for its end, or stop that one.")
 
 
-def _adopt(id: str) -> LocalKernel | None:
+def _adopt(id: str, run: str | None) -> LocalKernel | None:
     # The id may come from a log that somebody else wrote: it names a folder and no path.
     gone = NotFound(f"Kernel {id!r} is gone, and with it what its cells had defined.")
     if not id.isalnum():
@@ -96,8 +98,19 @@ def _adopt(id: str) -> LocalKernel | None:
     if began(about.pid) != about.began:
         os.close(lock)
         raise gone
+    if run is not None and (other := _user(folder)) not in (None, run):
+        os.close(lock)
+        raise Conflict(f"Kernel {id} has gone on with run {other}, and is not as run {run} left it. Resume that one.")
     (folder / watch.KEPT).unlink(missing_ok=True)
     return LocalKernel(folder, about, connection, lock, MemoryWatch(about.pid))
+
+
+def _user(folder: Path) -> str | None:
+    """The run that has used a kernel last."""
+    try:
+        return (folder / _USED_BY).read_text()
+    except OSError:
+        return None
 
 
 class LocalKernel:
@@ -162,6 +175,10 @@ class LocalKernel:
         if code >= 0:
             return Ended(status=code)
         return Ended(signal=-code, out_of_memory=-code == signal.SIGKILL and self._memory.killed())
+
+    def used_by(self, run: str) -> None:
+        """Keep in mind which run has changed its state last."""
+        (self._folder / _USED_BY).write_text(run)
 
     async def interrupt(self) -> None:
         """Send SIGINT to it and to what it started."""

@@ -22,6 +22,8 @@ from .streams import Blob
 
 AT_ONCE = 2000
 """So many events go into one commit at most."""
+PAUSE_SECONDS = 0.05
+"""From one commit to the next: what comes meanwhile shares it. The first after a while goes at once."""
 MOST_WAITING = 20_000
 """Past this whoever records waits: a store slower than its kernel must not fill the memory."""
 
@@ -29,8 +31,16 @@ MOST_WAITING = 20_000
 class Recorder:
     """Records for one log, from one event loop, as one actor; nothing of it tells a secret (rule 16)."""
 
-    def __init__(self, workspace: Workspace, log: LogId, remover: Remover | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        log: LogId,
+        remover: Remover | None = None,
+        pause_seconds: float = PAUSE_SECONDS,
+    ) -> None:
         self._workspace, self._log = workspace, log
+        self._pause_seconds = pause_seconds
+        self._hurry = asyncio.Event()
         self._remover = remover or Remover({})
         self._waiting: deque[Draft] = deque()
         self._news = asyncio.Event()
@@ -57,6 +67,7 @@ class Recorder:
 
     async def settle(self) -> None:
         """Wait until all that was said is recorded."""
+        self._hurry.set()
         await self._settled.wait()
         self._check()
 
@@ -77,6 +88,7 @@ class Recorder:
         while True:
             await self._news.wait()
             self._news.clear()
+            self._hurry.clear()
             try:
                 while self._waiting:
                     drafts = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
@@ -85,6 +97,9 @@ class Recorder:
                 self._fault = fault
                 self._waiting.clear()
             self._settled.set()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._pause_seconds):
+                    await self._hurry.wait()
 
 
 async def _pieces(blob: Blob) -> AsyncIterator[bytes]:

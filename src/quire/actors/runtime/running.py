@@ -122,6 +122,7 @@ async def run(owner: Workspace, runtime: Workspace, order: Order, stopping: Stop
     order, client = await _client(order, watching)
     try:
         await _request(owner, order, RuntimeId(runtime.identity.actor))
+        client.kernel.used_by(order.log)
         await watching.began()
         async with _claimed(runtime, order.log, stopping) as epoch:
             await _Run(runtime, order, epoch, client, stopping, watching).run()
@@ -144,7 +145,7 @@ async def _client(order: Order, watching: Watching) -> tuple[Order, KernelClient
 async def _adopted(earlier: Resumed) -> KernelClient:
     if earlier.kernel is None:
         raise NotFound(f"Run {earlier.log} had no kernel to go on with.")
-    client = KernelClient(await adopt(earlier.kernel))
+    client = KernelClient(await adopt(earlier.kernel, earlier.log))
     try:
         if earlier.is_busy:
             # What it does is lost: nobody heard what it showed meanwhile.
@@ -274,12 +275,12 @@ class _Run:
                 task.cancel()
             await asyncio.gather(starting, stopped, return_exceptions=True)
         self._recorder.say(e.RunStarted(epoch=self._epoch, environment=info))
-        await self._prepare_kernel()
         return await self._run_cells()
 
     async def _start(self) -> dict[str, Json]:
         try:
             told = await self._client.ready(self._order.start_timeout)
+            await self._prepare_kernel()
         except Unavailable as error:
             self._skip(self._order.sheet.cells, "the kernel could not start")
             fault = Fault(ename="KernelNotStarted", evalue=str(error))
@@ -330,7 +331,7 @@ class _Run:
         return asyncio.get_running_loop().call_later(seconds, self._stopping.ask, "timeout")
 
     async def _run_cells(self) -> tuple[RunStatus, CellId | None, Fault | None]:
-        cells = self._order.sheet.cells
+        cells, last = self._order.sheet.cells, None
         for index, cell in enumerate(cells):
             if cell.kind not in RUNS or cell.id in self._carried:
                 continue
@@ -340,10 +341,13 @@ class _Run:
             if self._stopping.why is not None:
                 self._skip(cells[index:], f"the run was stopped before it: {self._stopping.why}")
                 return self._stopping.why, cell.id, None
-            ran = await self._run_cell(index, cell)
+            ran, last = await self._run_cell(index, cell), cell.id
             if (status := _failure(cell, ran)) is not None:
                 self._skip(cells[index + 1 :], f"cell {cell.id} {_words(ran)}")
                 return ("success", None, None) if status == "success" else (status, cell.id, ran.fault)
+        if self._stopping.why is not None and last is not None:
+            # Whoever pressed Ctrl-C must not find a success, though the last cell took it in its stride.
+            return self._stopping.why, last, Fault(ename="Interrupted", evalue="It came to an end when interrupted.")
         return "success", None, None
 
     async def _run_cell(self, index: int, cell: SheetCell) -> Ran:

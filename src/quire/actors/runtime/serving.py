@@ -141,7 +141,8 @@ class _Server:
         claim = e.ExecutionClaimed(execution=execution.id, runtime=self._me)
         async with held(self._runtime, self._serving.log, claim, lambda: stopping.ask("cancelled")) as epoch:
             self._running = execution.id, stopping
-            recorder = Recorder(self._runtime, self._serving.log, self._remover)
+            # Somebody waits for what a cell shows: nothing waits here to be sent together.
+            recorder = Recorder(self._runtime, self._serving.log, self._remover, pause_seconds=0)
             try:
                 runner = CellRunner(
                     self.client,

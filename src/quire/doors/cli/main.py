@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from importlib import import_module
 from typing import Any, NoReturn
@@ -81,12 +82,16 @@ def main() -> NoReturn:
     """Run the command line and leave with its exit status."""
     # A verb is short, and what it reads stays until it ends: looking for garbage all the time finds none.
     gc.set_threshold(100_000, 50, 50)
+    _open_streams()
     try:
         status = cli(standalone_mode=False)
         sys.stdout.flush()
         sys.exit(status if isinstance(status, int) else 0)
     except QuireError as error:
         _tell(str(error), answer(error).exit_status, {"kind": type(error).__name__, **error.details})
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
     except click.UsageError as error:
         if error.ctx is not None:
             click.echo(f"{error.ctx.get_usage()}\nTry '{error.ctx.command_path} --help'.\n", err=True)
@@ -98,9 +103,18 @@ def main() -> NoReturn:
     except UnicodeEncodeError:
         _tell("An argument or a setting holds bytes that are not text. Write it in UTF-8.", 2, {"kind": "BadInput"})
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and error.filename is None:  # of os.getcwd
+            _tell("The folder that you are in is gone. Go to another.", 2, {"kind": "NotFound"})
         if error.filename is None:  # the output itself: Python would fail once more when it flushes at exit
             sys.stdout = None  # type: ignore[assignment]
         _tell(f"{error.filename or 'The output'} cannot be used: {error.strerror}.", 4, {"kind": "Unavailable"})
+
+
+def _open_streams() -> None:
+    """Have something to write to where the caller closed it (`>&-`): what is said there goes nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115 - for as long as this process lives
 
 
 def _tell(message: str, status: int, details: dict[str, Any] | None = None) -> NoReturn:

@@ -28,6 +28,7 @@ from .run_options import LEVELS, Pairs, check_stdout, papermills, values_of
 from .verb import at_option, with_workspace
 
 if TYPE_CHECKING:
+    from ...actors.runtime.execution import Stopping
     from ...runs.run import Progress
     from ...runs.wish import Prepared, Wish
 
@@ -80,9 +81,7 @@ async def _run(workspace: Workspace, as_json: bool, **options: Any) -> int:
     prepared = await plan(workspace, await _wish(options), os.environ, dt.datetime.now().astimezone(), somebody())
     _tell_start(prepared, options)
     stopping = Stopping()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopping.ask, "cancelled")
+    _listen(stopping)
     error = None
     with contextlib.ExitStack() as closing:
         progress = _progress(options, prepared, closing)
@@ -97,6 +96,15 @@ async def _run(workspace: Workspace, as_json: bool, **options: Any) -> int:
         _say(said)
     run_view.tell(outcome, prepared, as_json)
     return _status(outcome) if error is None else answer(error).exit_status
+
+
+def _listen(stopping: Stopping) -> None:
+    """Come to a clean end when told to: by Ctrl-C, by the system, or because the terminal is gone."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # Whoever ran it under nohup wants it to go on.
+        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, stopping.signal)
 
 
 def _status(outcome: Outcome) -> int:
@@ -116,8 +124,8 @@ async def _wish(options: Mapping[str, Any]) -> Wish:
         language=options["language"],
         cwd=options["cwd"],
         start_timeout=options["start_timeout"],
-        execution_timeout=options["execution_timeout"] or None,  # 0 is no limit, as papermill has it
-        timeout=options["timeout"],
+        execution_timeout=options["execution_timeout"] or None,  # 0 is no limit, as papermill has it; here and below
+        timeout=options["timeout"] or None,
         report_mode=options["report_mode"],
         inject_input_path=options["inject_input_path"] or options["inject_paths"],
         inject_output_path=options["inject_output_path"] or options["inject_paths"],
@@ -210,7 +218,7 @@ async def cancel_verb(workspace: Workspace, run: str, why: str, as_json: bool) -
 
     info = await workspace.find(run)
     notebook = await workspace.read(info.log)
-    if await end_kept(notebook):
+    if await end_kept(info.log, notebook):
         if as_json:
             print_json({"run": info.log, "status": "kernel ended"})
         else:

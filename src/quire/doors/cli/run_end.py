@@ -13,6 +13,7 @@ import click
 from ...core.outcome import FailedCell, Outcome
 from ...disk import STANDARD
 from ...files.plain import one_line, plain
+from ...runs.places import is_remote
 from ...runs.wish import Prepared
 from ...runs.words import spent, value_text
 from .output import counted, print_json
@@ -66,7 +67,8 @@ def _which(failed: FailedCell, prepared: Prepared) -> str:
 
 
 def _what(failed: FailedCell, status: str) -> str:
-    fault = one_line(f"{failed.ename}: {failed.evalue}", 400) if failed.ename else ""
+    said = one_line(failed.evalue, 400)
+    fault = one_line(f"{failed.ename}: {said}" if said else failed.ename, 400)
     if status == "error":
         return f"raised {fault}"
     if not fault:
@@ -108,4 +110,7 @@ def _next(outcome: Outcome, prepared: Prepared) -> Iterator[str]:
     if outcome.cells_executed and prepared.input_path and prepared.input_path != str(STANDARD):
         # With the same parameters; from this cell on if its kernel was to live on, else from the top.
         what = "to go on        " if prepared.order.keep else "to run it again "
-        yield f"  {what} quire run {plain(shlex.quote(prepared.input_path))} --resume {outcome.run}"
+        # An address may be shown without what it takes to write there.
+        output = outcome.output if outcome.output is not None and not is_remote(outcome.output) else None
+        places = " ".join(plain(shlex.quote(each)) for each in (prepared.input_path, output) if each is not None)
+        yield f"  {what} quire run {places} --resume {outcome.run}"
