@@ -179,6 +179,10 @@ def test_a_client_that_stood_still_for_too_long_finds_its_run_lost_and_says_so(f
 def kill_client(faulty: Faulty) -> str:
     """SIGKILL the client while a cell runs; return its run as the next process sees it."""
     with faulty.running() as client:
+        # The log is written behind the kernel: what is asked here is what becomes of what it has.
+        wait_until(
+            lambda: "running" in faulty.quire("runs", "show", "n", "--json").stdout.split('"cells":')[-1], "it runs"
+        )
         os.kill(client.pid, signal.SIGKILL)
         client.communicate()
     (only,) = json.loads(faulty.quire("runs", "list", "--json").stdout)

@@ -145,7 +145,8 @@ class CellRunner:
     ) -> Ran:
         clock = asyncio.get_running_loop().time
         deadline = inf if seconds is None else clock() + seconds
-        told = inf
+        told, was_early = inf, False
+        has_begun = False  # whether the kernel is inside the cell: an interrupt before that goes nowhere
         flush_at = clock() + TICK_SECONDS
         try:
             while True:
@@ -154,6 +155,7 @@ class CellRunner:
                 if message is not None:
                     if message.type == "execute_reply" and message.parent_id == request.id:
                         return _ended(showing, message, stopping.why if told < inf else None, answers, self._remover)
+                    has_begun |= message.parent_id == request.id and message.type != "status"
                     if message.type == "input_request":
                         await self._recorder.show(showing.flush())
                         answers.ask(message)
@@ -166,7 +168,10 @@ class CellRunner:
                     deadline = inf
                 if stopping.why is not None and told == inf:
                     await self._client.interrupt()
-                    told = now
+                    told, was_early = now, not has_begun
+                elif was_early and has_begun:
+                    await self._client.interrupt()
+                    was_early = False
                 elif now >= told + stopping.grace_seconds:
                     await self._client.kernel.kill()
                     told = now

@@ -22,7 +22,7 @@ from .streams import Blob
 
 AT_ONCE = 2000
 """So many events go into one commit at most."""
-PAUSE_SECONDS = 0.05
+PAUSE_SECONDS = 0.02
 """From one commit to the next: what comes meanwhile shares it. The first after a while goes at once."""
 MOST_WAITING = 20_000
 """Past this whoever records waits: a store slower than its kernel must not fill the memory."""
