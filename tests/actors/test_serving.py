@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from quire.stores.memory import MemoryStore
 from quire.workspace import access
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
+
+from .starting import until
 
 LOG = LogId("01M7GFVPH90000000000000000")
 PATIENCE = 60
@@ -123,6 +126,19 @@ async def test_a_kernel_that_dies_is_told_and_the_next_cell_has_a_new_one(live: 
     assert printed(notebook, 1) == "anew\n"
     (runtime,) = notebook.runtimes.values()
     assert runtime.restarts == 1
+
+
+async def test_a_kernel_that_died_while_nothing_ran_is_told_by_the_next_cell(live: Live) -> None:
+    await live.write("import os\nprint(os.getpid())", "print('anew')")
+    live.serve("local")
+    await live.request(0)
+    pid = int(printed(await live.until("ok", "never_run"), 0))
+    os.kill(pid, signal.SIGKILL)
+    await until(lambda: not Path(f"/proc/{pid}").exists())
+    await live.request(1)
+    await live.until("ok", "dead_kernel")
+    await live.request(1)
+    assert printed(await live.until("ok", "ok"), 1) == "anew\n"
 
 
 async def test_two_runtimes_never_run_one_request_twice_and_one_can_be_named(live: Live) -> None:

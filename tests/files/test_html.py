@@ -26,6 +26,8 @@ from quire.files import formats, html, html_clean, html_markdown, html_text
 
 from ..corpus import NOTEBOOKS, huge_outputs, ids_of, text_of
 
+LOADING = 180_000
+"""Milliseconds for a page to be still: on a busy machine a hostile one, with its many frames, takes its time."""
 VOID = {"meta", "br", "hr", "img", "col", "wbr", "source", "input"}
 
 
@@ -414,8 +416,8 @@ class Seen:
 def open_page(browser: Browser, trap: Trap, page: str, **options: Any) -> Seen:
     trap.page = page
     seen = Seen(browser.new_page(**options))
-    seen.page.goto(f"{trap.url}/page")
-    seen.page.wait_for_load_state("networkidle")
+    seen.page.goto(f"{trap.url}/page", timeout=LOADING)
+    seen.page.wait_for_load_state("networkidle", timeout=LOADING)
     return seen
 
 
@@ -528,7 +530,7 @@ def test_clicks_and_keys_in_a_hostile_page_lead_nowhere(browser: Browser, trap: 
     seen = open_page(browser, trap, page_of(cell("x", outputs=[output])))
     inside = seen.page.frame_locator("iframe")
     inside.locator("#a").click()
-    seen.page.wait_for_load_state("networkidle")
+    seen.page.wait_for_load_state("networkidle", timeout=LOADING)
     assert trap.hits == []
     seen.page.close()
 

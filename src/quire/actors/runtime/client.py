@@ -297,8 +297,10 @@ class KernelClient:
         stop_on_error: bool = True,
         expressions: dict[str, str] | None = None,
     ) -> Request:
-        """Run `code`, and then evaluate the expressions; the answer is what the kernel says until it is done."""
-        self._check_alive()
+        """Run `code`, and then evaluate the expressions; the answer is what the kernel says until it is done.
+
+        A kernel that is dead already is told of by the request, as is one that dies on the way.
+        """
         if self._running is not None:
             raise Conflict("The kernel runs another cell. Wait for its end, or interrupt it.")
         content: dict[str, Json] = {

@@ -116,6 +116,22 @@ class CellRunner:
         self, execution: ExecutionId, cell: CellId, source: str, code: str, stopping: Stopping, seconds: float | None
     ) -> Ran:
         """Run `code`, the way a kernel takes the `source` of a cell, and record all of it."""
+        with tempfile.SpooledTemporaryFile(max_size=4_000_000) as spool:
+            showing = Showing(execution, self._epoch, cast("Spool", spool), self._remover)
+            request = self._client.execute(code, allow_stdin=self._asked is not None)
+            # While the kernel is at it: nothing it says is heard before this is said.
+            self._say_started(execution, cell, source)
+            async with _Answers(self._client, self._recorder, execution, self._asked) as answers:
+                ran = await self._converse(showing, request, answers, stopping, seconds)
+            await self._recorder.show(showing.finish())
+        self._recorder.say(
+            e.ExecutionFinished(
+                execution=execution, epoch=self._epoch, status=ran.status, count=ran.count, fault=ran.fault
+            )
+        )
+        return ran
+
+    def _say_started(self, execution: ExecutionId, cell: CellId, source: str) -> None:
         names = analyse(source, self._language)
         self._recorder.say(
             e.ExecutionStarted(
@@ -127,18 +143,6 @@ class CellRunner:
                 uses=names.uses if names is not None else None,
             )
         )
-        with tempfile.SpooledTemporaryFile(max_size=4_000_000) as spool:
-            showing = Showing(execution, self._epoch, cast("Spool", spool), self._remover)
-            request = self._client.execute(code, allow_stdin=self._asked is not None)
-            async with _Answers(self._client, self._recorder, execution, self._asked) as answers:
-                ran = await self._converse(showing, request, answers, stopping, seconds)
-            await self._recorder.show(showing.finish())
-        self._recorder.say(
-            e.ExecutionFinished(
-                execution=execution, epoch=self._epoch, status=ran.status, count=ran.count, fault=ran.fault
-            )
-        )
-        return ran
 
     async def _converse(
         self, showing: Showing, request: Request, answers: _Answers, stopping: Stopping, seconds: float | None

@@ -11,7 +11,8 @@ It differs from `python -m ipykernel_launcher` in this:
   message, and with it the end of the cell.
 - IPython's copy of all outputs, for its own export of notebooks, is not kept: a cell that prints
   a gigabyte would hold on to one.
-- Less is done for each cell: headers are written once, and no log line that nobody sees.
+- Less is done for each cell: headers are written once, no log line that nobody sees, and no
+  thread between the client and the one shell that it uses.
 - It starts a third sooner, without debugpy: a kernel of ours has no debugger in it. A cell
   may import debugpy as ever.
 
@@ -185,6 +186,13 @@ class PatientKernelApp(IPKernelApp):
         super().init_iopub(context)  # pyright: ignore[reportUnknownMemberType] - untyped there
         context.sockopts.clear()
         context.sockopts.update(before)
+
+    def init_control(self, context: Any) -> None:
+        """Make what hears requests: the thread that runs cells, and no other between it and the client."""
+        super().init_control(context)  # pyright: ignore[reportUnknownMemberType] - untyped there
+        if hasattr(self, "shell_channel_thread"):
+            # It would pass each cell on to one of several shells, of which we use one.
+            self.shell_channel_thread = None
 
     def init_shell(self) -> None:
         """Make the shell, which is not to remember what it showed."""
