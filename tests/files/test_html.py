@@ -505,6 +505,8 @@ def test_the_trap_notices_what_runs_and_what_is_fetched(browser: Browser, trap: 
     assert seen.page.evaluate("window.pwned") == 1
     assert seen.dialogs
     assert {"/img", "/fetched"} <= set(trap.hits)
+    # Its dialogs would hold up every page that the browser shows in the same process.
+    seen.page.close()
 
 
 def test_nothing_of_a_hostile_notebook_runs_or_is_fetched(browser: Browser, trap: Trap) -> None:
