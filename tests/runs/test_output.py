@@ -213,6 +213,16 @@ def test_a_notebook_in_parts_is_the_notebook(path: Path) -> None:
     assert "".join(parts(sheet, code, "a.ipynb")) == whole
 
 
+@pytest.mark.parametrize("other", ["", "@quire.place@0@quire.place@", 'no "Base64"'])
+def test_large_pictures_in_parts_are_the_pictures(other: str) -> None:
+    """Also where a text is about how it is done, or a picture is none."""
+    large = {"image/png": "abcd" * 200_000, "image/jpeg": "e/+=" * 200_000, "application/pdf": (other or "a") * 600_000}
+    shows = [{"output_type": "display_data", "data": large | {"text/plain": other}, "metadata": {}}]
+    cell = SheetCell(id=CellId("a"), kind="code", source="", outputs=shows)
+    sheet = Sheet(cells=(cell,))
+    assert "".join(parts(sheet, [(cell, shows)], "a.ipynb")) == formats.write(sheet, "a.ipynb")
+
+
 @given(st.text("ab\r\n\x85\u2028", max_size=40), st.integers(0, 3))
 @pytest.mark.generated
 def test_a_long_text_in_parts_is_the_text(text: str, times: int) -> None:

@@ -5,11 +5,13 @@ The parts together are just what `ipynb.write` would give for all of it.
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterable, Iterator
 from functools import cache
 
 from msgspec.structs import replace
 
+from ..core.exchange import is_text
 from ..core.ids import CellId
 from ..core.sheet import Sheet, SheetCell
 from ..core.values import Json
@@ -21,6 +23,8 @@ _OUTPUTS = '\n   "outputs": ['
 _LINES = '\n     "text": ['
 _PIECE = 500_000
 """A text longer than this is taken apart: as lines it takes many times its length."""
+_BASE64 = (string.ascii_letters + string.digits + "+/=").encode()
+_MARK = "@quire.place@"
 
 
 def parts(around: Sheet, cells: Iterable[tuple[SheetCell, Iterable[Json] | None]], path: str) -> Iterator[str]:
@@ -46,8 +50,12 @@ def _cell_parts(cell: SheetCell, outputs: Iterable[Json], path: str) -> Iterator
     between = "\n"
     for output in outputs:
         yield between
-        is_long = output["output_type"] == "stream" and len(output["text"]) > _PIECE
-        yield from _stream_parts(output, path) if is_long else (_output(output, path),)
+        if output["output_type"] == "stream" and len(output["text"]) > _PIECE:
+            yield from _stream_parts(output, path)
+        elif large := _large_media(output):
+            yield from _media_parts(output, large, path)
+        else:
+            yield _output(output, path)
         between = ",\n"
     yield "]" if between == "\n" else "\n   ]"
     yield closing
@@ -66,6 +74,34 @@ def _stream_parts(output: Json, path: str) -> Iterator[str]:
         between, at = ",\n", end
     yield "\n     ]"
     yield closing
+
+
+def _large_media(output: Json) -> dict[str, str]:
+    """Media in Base64 that are too large to be written like any text: they need no escapes."""
+    bundle: dict[str, Json] = output.get("data") or {}
+    return {
+        media: value
+        for media, value in bundle.items()
+        if isinstance(value, str) and len(value) > _PIECE and not is_text(media) and _is_base64(value)
+    }
+
+
+def _is_base64(text: str) -> bool:
+    return text.isascii() and not text.encode().translate(None, _BASE64)
+
+
+def _media_parts(output: Json, large: dict[str, str], path: str) -> Iterator[str]:
+    marks = {media: f"{_MARK}{number}{_MARK}" for number, media in enumerate(large)}
+    text = _output(output | {"data": output["data"] | marks}, path)
+    if any(text.count(mark) != 1 for mark in marks.values()):
+        yield _output(output, path)  # somebody writes about us
+        return
+    # In the order in which they stand there, which is the alphabet's.
+    for media, mark in sorted(marks.items()):
+        before, _, text = text.partition(mark)
+        yield before
+        yield large[media]
+    yield text
 
 
 def _open(text: str, list_of: str) -> tuple[str, str]:

@@ -174,8 +174,9 @@ class KernelClient:
         elif not self._is_noise(message):
             self._held.append((message, heard.size))
             self._held_bytes += heard.size
-            # Only ever begun here: whoever takes ends it, and has the rest read.
-            self._channels.hold |= self._held_bytes > MOST_HELD
+            # Only ever begun here: whoever takes ends it.
+            if self._held_bytes > MOST_HELD and not self._channels.is_held:
+                self._channels.hold()
         self._news.set()
 
     def _is_noise(self, message: Message) -> bool:
@@ -191,7 +192,6 @@ class KernelClient:
             if self._death is None:
                 await self._news.wait()
             else:
-                self._channels.read()
                 self._check_alive()
         return self._pop()
 
@@ -207,9 +207,8 @@ class KernelClient:
     def _pop(self) -> Message:
         message, size = self._held.popleft()
         self._held_bytes -= size
-        if self._channels.hold and self._held_bytes <= MOST_HELD // 2:
-            self._channels.hold = False
-            self._channels.read_outputs_soon()
+        if self._channels.is_held and self._held_bytes <= MOST_HELD // 2:
+            self._channels.go_on()
         return message
 
     async def _watch(self) -> None:
@@ -221,7 +220,7 @@ class KernelClient:
             if self._has_outputs:
                 await asyncio.wait({ended, hung_up}, timeout=LAST_WORDS_SECONDS)
             # Whoever takes slowly is waited for; a process that holds on to the dead kernel's sockets is not.
-            while self._channels.hold and not hung_up.done():
+            while self._channels.is_held and not hung_up.done():
                 await asyncio.wait({hung_up}, timeout=LAST_WORDS_SECONDS)
             self._end(ended.result() if ended.done() else None)
         finally:

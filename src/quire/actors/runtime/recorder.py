@@ -22,10 +22,11 @@ from .streams import Blob
 
 AT_ONCE = 2000
 """So many events go into one commit at most."""
-PAUSE_SECONDS = 0.02
+PAUSE_SECONDS = 0.1
 """From one commit to the next: what comes meanwhile shares it. The first after a while goes at once."""
 MOST_WAITING = 20_000
-"""Past this whoever records waits: a store slower than its kernel must not fill the memory."""
+MOST_BYTES = 16_000_000
+"""Past these, events and bytes of blobs, whoever records waits: a store slower than its kernel must not fill the memory."""
 
 
 class Recorder:
@@ -43,6 +44,9 @@ class Recorder:
         self._hurry = asyncio.Event()
         self._remover = remover or Remover({})
         self._waiting: deque[Draft] = deque()
+        self._blobs: deque[Blob] = deque()
+        """What events that wait refer to: kept before they are recorded."""
+        self._blob_bytes = 0
         self._news = asyncio.Event()
         self._settled = asyncio.Event()
         self._settled.set()
@@ -59,11 +63,18 @@ class Recorder:
     async def show(self, shown: Shown) -> None:
         """Record what a cell showed; its blobs are kept first."""
         for blob in shown.blobs.values():
-            await self._workspace.put_blob(_pieces(blob), blob.ref.media)
+            if blob.is_at_hand:
+                self._blobs.append(blob)
+                self._blob_bytes += blob.ref.size
+            else:
+                await self._keep(blob)
         if shown.events:
             self.say(*shown.events)
-        if len(self._waiting) > MOST_WAITING:
+        if len(self._waiting) > MOST_WAITING or self._blob_bytes > MOST_BYTES:
             await self.settle()
+
+    async def _keep(self, blob: Blob) -> None:
+        await self._workspace.put_blob(_pieces(blob), blob.ref.media)
 
     async def settle(self) -> None:
         """Wait until all that was said is recorded."""
@@ -91,11 +102,16 @@ class Recorder:
             self._hurry.clear()
             try:
                 while self._waiting:
+                    while self._blobs:
+                        blob = self._blobs.popleft()
+                        await self._keep(blob)
+                        self._blob_bytes -= blob.ref.size
                     drafts = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
                     await self._workspace.submit(self._log, drafts)
             except Exception as fault:
                 self._fault = fault
                 self._waiting.clear()
+                self._blobs.clear()
             self._settled.set()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._pause_seconds):

@@ -85,6 +85,11 @@ class Blob:
         self._rest = rest
         self._tape, self._start, self._end = tape, start, end
 
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether it is all in memory, so that it can be kept later."""
+        return self._tape is None
+
     def pieces(self) -> Iterator[bytes]:
         """Yield the bytes. Read them where messages are taken, not in another thread: the spool is one file."""
         if self._tape is not None:
