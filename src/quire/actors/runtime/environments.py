@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import stat
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -22,9 +21,10 @@ import msgspec
 
 from ...core.errors import BadInput, Unavailable
 from ...files.formats import LANGUAGES
+from .ahead import LAUNCH
+from .interpreters import interpreter as interpreter_for
 from .kernels import Spec
 
-_LAUNCH = str(Path(__file__).with_name("launch.py"))
 # What cells type is in the log: a second copy on disk costs ten milliseconds a cell. Nobody polls for a
 # parent: watch.py does. And ipykernel sleeps after each cell, for outputs to get ahead of the reply: we wait for both.
 _OPTIONS = ("--HistoryManager.hist_file=:memory:", "--IPKernelApp.parent_handle=1", "--IPythonKernel._execute_sleep=0")
@@ -53,7 +53,7 @@ def find(
             foreign = _Registered(cwd, environ, own_interpreter).foreign(preferred)
             if foreign is not None:
                 return foreign
-        return _python(_interpreter(cwd, environ, own_interpreter), environ, own_interpreter)
+        return _python(interpreter_for(cwd, environ, own_interpreter), environ, own_interpreter)
     registered = _Registered(cwd, environ, own_interpreter)
     if kernel_name is not None:
         return registered.named(kernel_name)
@@ -69,52 +69,10 @@ def _same_language(one: str, other: str) -> bool:
 # ---- Which Python
 
 
-def _interpreter(cwd: Path, environ: Mapping[str, str], own: str) -> Path:
-    active = environ.get("VIRTUAL_ENV")
-    if active:
-        python = Path(active, "bin", "python").absolute()
-        if not python.exists():
-            raise BadInput(
-                f"VIRTUAL_ENV is {active}, where there is no Python. Unset it, or make that environment again."
-            )
-        return python
-    conda = Path(environ.get("CONDA_PREFIX") or "/nowhere", "bin", "python")
-    # Many shells have conda's base active all the time: that says less than an environment beside the notebook.
-    is_base = environ.get("CONDA_DEFAULT_ENV") in ("base", "root")
-    if conda.exists() and not is_base:
-        return conda
-    near = _nearest_venv(cwd)
-    if near is None and conda.exists():
-        return conda
-    return near or Path(own)
-
-
-def _nearest_venv(cwd: Path) -> Path | None:
-    for folder in upwards(cwd):
-        python = folder / ".venv" / "bin" / "python"
-        if python.exists() and is_trusted(folder / ".venv"):
-            return python
-    return None
-
-
-def upwards(folder: Path) -> Iterator[Path]:
-    """A folder, and those that it is in."""
-    folder = folder.absolute()
-    yield folder
-    yield from folder.parents
-
-
-def is_trusted(path: Path) -> bool:
-    """Whether nobody else can have put it there: in folders like /tmp, only what is ours counts."""
-    mode = path.parent.stat().st_mode
-    shared = mode & stat.S_ISVTX and mode & stat.S_IWOTH
-    return not shared or path.lstat().st_uid in (0, os.getuid())
-
-
 def _python(interpreter: Path, environ: Mapping[str, str], own: str) -> Spec:
     check_ipykernel(str(interpreter), own)
     return Spec(
-        argv=(str(interpreter), _LAUNCH, "-f", "{connection_file}", *_OPTIONS),
+        argv=(str(interpreter), LAUNCH, "-f", "{connection_file}", *_OPTIONS),
         language="python",
         name="python3",
         display_name=f"Python ({_prefix(interpreter).name})",
@@ -212,7 +170,7 @@ class _Registered:
             raise Unavailable("Kernels by name need jupyter_client. Install quire[kernels].") from None
         self._environ = environ
         self._own = own
-        self._interpreter = _interpreter(cwd, environ, own)
+        self._interpreter = interpreter_for(cwd, environ, own)
         first = _prefix(self._interpreter) / "share" / "jupyter" / "kernels"
         self._folders: dict[str, Path] = {}
         for folder in (first, *map(Path, jupyter_path("kernels"))):
@@ -302,5 +260,5 @@ def _tuned(spec: Spec, own: str) -> Spec:
     if spec.language != "python" or place is None:
         return spec
     check_ipykernel(argv[0], own)
-    ours = (*argv[:place], _LAUNCH, *argv[place + 2 :], *_OPTIONS)
+    ours = (*argv[:place], LAUNCH, *argv[place + 2 :], *_OPTIONS)
     return msgspec.structs.replace(spec, argv=ours, interpreter=argv[0], is_ours=True)

@@ -22,7 +22,7 @@ import msgspec
 
 from ...core.errors import BadInput, Conflict, NotFound, Unavailable
 from ...workspace.holders import began
-from . import watch
+from . import ahead, watch
 from .ends import Ended, MemoryWatch
 from .folders import CONNECTION, all_folders, lock_of, new_folder, remove, write_connection
 from .kernels import Spec
@@ -53,13 +53,9 @@ def start(spec: Spec, cwd: Path, env: Mapping[str, str], grace_seconds: float) -
         lock = lock_of(folder)
         undo.callback(os.close, lock)
         connection = write_connection(folder, spec)
-        reading, writing = os.pipe()
-        undo.callback(os.close, reading)
         memory = MemoryWatch()
-        try:
-            process = _spawn(spec, cwd, env, folder / CONNECTION, writing)
-        finally:
-            os.close(writing)
+        process, reading = _spawn(spec, cwd, env, folder / CONNECTION)
+        undo.callback(os.close, reading)
         undo.callback(_kill_group, process.pid)
         about = About(pid=process.pid, began=began(process.pid), spec=spec)
         (folder / _ABOUT).write_bytes(msgspec.json.encode(about))
@@ -275,14 +271,16 @@ def _kill_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def _spawn(
-    spec: Spec, cwd: Path, env: Mapping[str, str], connection_file: Path, writing: int
-) -> subprocess.Popen[bytes]:
+def _spawn(spec: Spec, cwd: Path, env: Mapping[str, str], connection_file: Path) -> tuple[subprocess.Popen[bytes], int]:
+    """The process, and the pipe that it prints into."""
     argv = [part.replace("{connection_file}", str(connection_file)) for part in spec.argv]
     # A kernel that knows its parent dies at once with it; ours has a grace.
     variables = {name: value for name, value in env.items() if name != "JPY_PARENT_PID"} | spec.env
+    if (found := ahead.take(argv, variables, cwd)) is not None:
+        return found.process, found.reading
+    reading, writing = os.pipe()
     try:
-        return subprocess.Popen(  # noqa: S603 - the kernel that the notebook or the user names
+        process = subprocess.Popen(  # noqa: S603 - the kernel that the notebook or the user names
             argv,
             cwd=cwd,
             env=variables,
@@ -293,8 +291,12 @@ def _spawn(
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
+        os.close(reading)
         said = error.strerror if isinstance(error, OSError) else error
         raise Unavailable(f"Kernel {spec.name!r} cannot start: {argv[0]}: {said}.") from error
+    finally:
+        os.close(writing)
+    return process, reading
 
 
 def _spawn_watcher(folder: Path, pid: int, grace_seconds: float, reading: int) -> subprocess.Popen[bytes]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from ...core.errors import BadInput
-from .environments import is_trusted, upwards
+from .interpreters import is_trusted, upwards
 
 FILE = ".env"
 MOST_BYTES = 1_000_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -82,6 +83,8 @@ def main() -> NoReturn:
     """Run the command line and leave with its exit status."""
     # A verb is short, and what it reads stays until it ends: looking for garbage all the time finds none.
     gc.set_threshold(100_000, 50, 50)
+    # Nor does going through all of it once more, when the process ends and its memory with it.
+    atexit.register(gc.freeze)
     _open_streams()
     try:
         status = cli(standalone_mode=False)

@@ -1,0 +1,20 @@
+"""Where the `quire` command begins: before anything is loaded that takes long."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+_RUNS_NO_PYTHON = frozenset(("-h", "--help", "--help-notebook", "--prepare-only", "-k", "--kernel", "--resume"))
+
+
+def main() -> NoReturn:
+    """Run the command line; of `quire run`, have the kernel load meanwhile."""
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["run"] and len(arguments) > 1 and not _RUNS_NO_PYTHON.intersection(arguments):
+        from ...actors.runtime import ahead
+
+        ahead.begin()
+    from .main import main as main_of_verbs
+
+    main_of_verbs()
