@@ -36,7 +36,7 @@ check: $(READY) ## Check style, types, the import table and the purity of core
 docs: $(READY) ## Generate docs/reference from the code
 	$(BIN)/python docs/generate.py
 
-bench: $(READY) ## Measure, and print the numbers
+bench: $(READY) $(VENV)/peers/tools/.ready ## Measure, and print the numbers
 	$(BIN)/python -m benchmarks
 
 sizes: $(READY) ## Print the ten longest functions, classes and files
@@ -49,6 +49,7 @@ LOCK := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX_UR
 
 lock: $(BIN)/uv ## Lock requirements/ again, after a change to pyproject.toml
 	$(LOCK) $(LOCK_ARGS) --all-extras --group dev pyproject.toml --output-file requirements/dev.txt
+	$(LOCK) $(LOCK_ARGS) --group peers-tools --output-file requirements/peers-tools.txt
 	grep -o '^uv==[^ ]*' requirements/dev.txt | $(LOCK) - --output-file requirements/bootstrap.txt
 
 clean: ## Remove what make made, the environment included
@@ -75,10 +76,17 @@ system:
 
 # uv does not read pip's settings: give it pip's mirror and, as pip does, the system's certificates.
 # Not echoed, for a mirror's address may hold a password.
+SYNC = mirror=$$($(BIN)/python -m pip config list | sed -n "s/.*\.index-url='\(.*\)'/\1/p" | head -n 1); \
+	UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$mirror}" UV_SYSTEM_CERTS=1 $(BIN)/uv pip sync --quiet --require-hashes
+
+# Those beside whom we are measured.
+$(VENV)/peers/%/.ready: requirements/peers-%.txt | $(READY)
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(@D)
+	@$(SYNC) --compile-bytecode --python $(@D)/bin/python $<
+	@touch $@
+
 $(READY): requirements/bootstrap.txt requirements/dev.txt pyproject.toml | $(BIN)/uv
 	@echo "Bringing $(VENV) in line with requirements/dev.txt"
-	@mirror=$$($(BIN)/python -m pip config list | sed -n "s/.*\.index-url='\(.*\)'/\1/p" | head -n 1); \
-	UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$mirror}" UV_SYSTEM_CERTS=1 \
-		$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements/dev.txt
+	@$(SYNC) --python $(BIN)/python requirements/dev.txt
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@

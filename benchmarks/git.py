@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .figures import Figure, alternately, rate_figure
+from .peers import environ, peers
 
 NOTEBOOKS = 100
 FEW = 4
@@ -53,7 +53,7 @@ class Clone:
         self.folder = folder
         self.notebooks = notebooks
         self.folder.mkdir()
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        kept = {name: value for name, value in environ().items() if not name.startswith("GIT_")}
         self.env = kept | {"HOME": str(folder.parent), "GIT_CONFIG_NOSYSTEM": "1"}
         self.run("git", "init", "--quiet")
         if install:
@@ -79,7 +79,7 @@ async def git_figures() -> list[Figure]:
     """Our filter beside nbstripout's, and beside none."""
     with tempfile.TemporaryDirectory() as name:
         ours = Clone(Path(name) / "quire", NOTEBOOKS, QUIRE, "git", "install")
-        theirs = Clone(Path(name) / "nbstripout", FEW, sys.executable, "-m", "nbstripout", "--install")
+        theirs = Clone(Path(name) / "nbstripout", FEW, str(peers() / "python"), "-m", "nbstripout", "--install")
         none = Clone(Path(name) / "none", NOTEBOOKS)
         quick, slow, bare = await alternately(ROUNDS, ours.add, theirs.add, none.add)
     name = f"git add of {NOTEBOOKS} notebooks that were run"

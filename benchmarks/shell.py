@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 import tempfile
 import time
 from asyncio.subprocess import PIPE
@@ -12,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from .figures import Figure, Measured, alternately
+from .peers import OURS, environ, peers
 
 ROUNDS = 5
-BIN = Path(sys.executable).parent
 
 
-def command(*args: str | Path) -> Measured:
+def command(*args: str | Path, at: Path = OURS) -> Measured:
     """Seconds that a command takes, from its start to its end."""
 
     async def measured() -> float:
         start = time.perf_counter()
-        process = await asyncio.create_subprocess_exec(BIN / args[0], *args[1:], stdout=PIPE, stderr=PIPE)
+        process = await asyncio.create_subprocess_exec(at / args[0], *args[1:], env=environ(), stdout=PIPE, stderr=PIPE)
         _, said = await process.communicate()
         if process.returncode not in (0, 1):
             raise RuntimeError(said.decode())
@@ -53,7 +52,7 @@ async def shell_figures() -> list[Figure]:
             command("quire", "diff", a, b),
             command("nbdiff", a, b),
             command("quire", "convert", a, script),
-            command("jupytext", "--to", "py:percent", "--output", script, a),
+            command("jupytext", "--to", "py:percent", "--output", script, a, at=peers()),
         )
     return [
         _against("quire diff of a small notebook, from the shell", ours_diff, nbdiff, "nbdiff"),
