@@ -21,6 +21,8 @@ from .interpreters import interpreter
 
 LAUNCH = str(Path(__file__).with_name("launch.py"))
 WAIT = "--wait-for-order"
+NOT_HANDED_ON = ("JPY_PARENT_PID",)
+"""Variables that no kernel gets: one that knows its parent dies at once with it; ours has a grace."""
 _SETTLED_LATER = frozenset(("PATH", "VIRTUAL_ENV"))
 """Variables that nothing reads before the order comes."""
 
@@ -30,11 +32,12 @@ class Ahead:
 
     def __init__(self, python: str) -> None:
         self._python = python
-        self._env = dict(os.environ)
+        self._env = {name: value for name, value in os.environ.items() if name not in NOT_HANDED_ON}
         self.reading, writing = os.pipe()
         try:
             self.process = subprocess.Popen(  # noqa: S603 - the interpreter that would run the notebook
                 [python, LAUNCH, WAIT],
+                env=self._env,
                 stdin=subprocess.PIPE,
                 stdout=writing,
                 stderr=writing,

@@ -274,8 +274,7 @@ def _kill_group(pid: int) -> None:
 def _spawn(spec: Spec, cwd: Path, env: Mapping[str, str], connection_file: Path) -> tuple[subprocess.Popen[bytes], int]:
     """The process, and the pipe that it prints into."""
     argv = [part.replace("{connection_file}", str(connection_file)) for part in spec.argv]
-    # A kernel that knows its parent dies at once with it; ours has a grace.
-    variables = {name: value for name, value in env.items() if name != "JPY_PARENT_PID"} | spec.env
+    variables = {name: value for name, value in env.items() if name not in ahead.NOT_HANDED_ON} | spec.env
     if (found := ahead.take(argv, variables, cwd)) is not None:
         return found.process, found.reading
     reading, writing = os.pipe()
