@@ -46,17 +46,20 @@ async def shell_figures() -> list[Figure]:
         a, b, script = (Path(folder) / name for name in ("a.ipynb", "b.ipynb", "a.py"))
         a.write_text(notebook("one"))
         b.write_text(notebook("two"))
-        bare, ours_diff, nbdiff, ours_convert, jupytext = await alternately(
+        bare, ours_diff, nbdiff, ours_convert, jupytext, alone = await alternately(
             ROUNDS,
             command("python", "-c", "pass"),
             command("quire", "diff", a, b),
             command("nbdiff", a, b),
             command("quire", "convert", a, script),
-            command("jupytext", "--to", "py:percent", "--output", script, a, at=peers()),
+            *(command("jupytext", "--to", "py:percent", "--output", script, a, at=at) for at in (OURS, peers())),
         )
     return [
         _against("quire diff of a small notebook, from the shell", ours_diff, nbdiff, "nbdiff"),
-        _against("quire convert of a small notebook, from the shell", ours_convert, jupytext, "jupytext"),
+        _against(
+            "quire convert of a small notebook, from the shell", ours_convert, jupytext, "jupytext beside Jupyter"
+        ),
+        Figure(name="the same", ours=ours_convert, unit="s", floor=alone, floor_name="jupytext alone"),
         Figure(name="an interpreter that does nothing", ours=bare, unit="s"),
     ]
 

@@ -75,12 +75,12 @@ def write_text(path: Path, text: str) -> None:
 @contextmanager
 def writing(path: Path) -> Generator[IO[bytes]]:
     """Open a file that takes the place of `path` once everything was written and is on the disk."""
-    import tempfile  # git's filter reads only, and starts often
-
     # Through a link: what it points to is replaced, not the link.
     target = path.resolve()
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
+        # As tempfile does it, whose import takes longer than a small notebook.
+        name = target.with_name(f".{target.name[:100]}.{os.urandom(8).hex()}")
+        handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except FileNotFoundError:
         raise NotFound(f"{path} cannot be written: there is no folder {target.parent}. Make it first.") from None
     except OSError as error:
@@ -91,12 +91,12 @@ def writing(path: Path) -> Generator[IO[bytes]]:
             file.flush()
             os.fchmod(file.fileno(), _mode(target))
             os.fsync(file.fileno())
-        Path(name).replace(target)
+        name.replace(target)
     except OSError as error:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         raise Unavailable(f"{path} cannot be written: {_reason(error)} It is as it was.") from error
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         raise
 
 

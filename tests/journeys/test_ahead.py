@@ -31,10 +31,10 @@ def waiting(mark: str) -> list[int]:
     found: list[int] = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            is_one = WAIT in (process / "cmdline").read_text() and mark in (process / "environ").read_text()
+            asked, variables = ((process / name).read_bytes() for name in ("cmdline", "environ"))
         except OSError:
             continue
-        if is_one:
+        if WAIT.encode() in asked and mark.encode() in variables:
             found.append(int(process.name))
     return found
 

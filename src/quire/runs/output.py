@@ -29,7 +29,7 @@ WRITE_SECONDS = 1.0
 """The output is written at most so often while a run goes on."""
 REMOTE_SECONDS = 10.0
 """And so often where that is a request to somebody else's machine."""
-WRITE_SHARE = 10
+WRITE_SHARE = 20
 """And so that writing takes at most one part in so many of the time: cost does not grow with the square of the cells."""
 
 
