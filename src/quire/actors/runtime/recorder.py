@@ -43,9 +43,8 @@ class Recorder:
         self._pause_seconds = pause_seconds
         self._hurry = asyncio.Event()
         self._remover = remover or Remover({})
-        self._waiting: deque[Draft] = deque()
-        self._blobs: deque[Blob] = deque()
-        """What events that wait refer to: kept before they are recorded."""
+        self._waiting: deque[Draft | Blob] = deque()
+        """Blobs stand before the events that refer to them."""
         self._blob_bytes = 0
         self._news = asyncio.Event()
         self._settled = asyncio.Event()
@@ -64,7 +63,7 @@ class Recorder:
         """Record what a cell showed; its blobs are kept first."""
         for blob in shown.blobs.values():
             if blob.is_at_hand:
-                self._blobs.append(blob)
+                self._waiting.append(blob)
                 self._blob_bytes += blob.ref.size
             else:
                 await self._keep(blob)
@@ -102,20 +101,29 @@ class Recorder:
             self._hurry.clear()
             try:
                 while self._waiting:
-                    while self._blobs:
-                        blob = self._blobs.popleft()
-                        await self._keep(blob)
-                        self._blob_bytes -= blob.ref.size
-                    drafts = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
-                    await self._workspace.submit(self._log, drafts)
+                    await self._record_some()
             except Exception as fault:
                 self._fault = fault
                 self._waiting.clear()
-                self._blobs.clear()
             self._settled.set()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._pause_seconds):
                     await self._hurry.wait()
+
+    async def _record_some(self) -> None:
+        drafts: list[Draft] = []
+        try:
+            while self._waiting and len(drafts) < AT_ONCE:
+                first = self._waiting.popleft()
+                if isinstance(first, Blob):
+                    await self._keep(first)
+                    self._blob_bytes -= first.ref.size
+                else:
+                    drafts.append(first)
+        finally:
+            # Also when a blob cannot be kept: what was said before it does not need it.
+            if drafts:
+                await self._workspace.submit(self._log, drafts)
 
 
 async def _pieces(blob: Blob) -> AsyncIterator[bytes]:
