@@ -107,9 +107,9 @@ def transform(later: Edit, earlier: Edit) -> tuple[Edit, Edit]:
 
 def difference(old: str, new: str) -> Edit:
     """Return an edit that turns `old` into `new`, by whole lines inside what differs."""
-    start = _common_prefix(old, new)
+    start = common_prefix(old, new)
     limit = min(len(old), len(new)) - start
-    end = _common_prefix(old[::-1][:limit], new[::-1][:limit])
+    end = common_prefix(old[::-1][:limit], new[::-1][:limit])
     if start == len(old) == len(new):
         return ()
     before, after = old[start : len(old) - end], new[start : len(new) - end]
@@ -132,7 +132,7 @@ def _line_splices(before: Sequence[str], after: Sequence[str], start: int) -> Ed
     )
 
 
-def _common_prefix(a: str, b: str) -> int:
+def common_prefix(a: str, b: str) -> int:
     """How many code points both begin with; by halving, so that long texts stay in C."""
     low, high = 0, min(len(a), len(b))
     while low < high:

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO, cast
 
 from ...core.errors import BadInput
 from .interpreters import interpreter
@@ -49,6 +50,7 @@ class Ahead:
             raise
         finally:
             os.close(writing)
+        self._orders = cast("IO[bytes]", self.process.stdin)
 
     def fits(self, argv: Sequence[str], env: Mapping[str, str]) -> bool:
         """Whether it is what this command would start."""
@@ -59,8 +61,8 @@ class Ahead:
         """Tell it what to be; False when it is gone."""
         told = {"argv": list(argv[1:]), "env": dict(env), "cwd": str(cwd)}
         try:
-            with self.process.stdin or open(os.devnull, "wb") as pipe:  # noqa: PTH123 - there always is one
-                pipe.write(json.dumps(told).encode() + b"\n")
+            with self._orders:
+                self._orders.write(json.dumps(told).encode() + b"\n")
         except OSError:
             return False
         return True
@@ -69,8 +71,8 @@ class Ahead:
         """It is not wanted."""
         self.process.kill()
         self.process.wait()
-        if self.process.stdin is not None:
-            self.process.stdin.close()
+        with contextlib.suppress(OSError):
+            self._orders.close()
         os.close(self.reading)
 
 

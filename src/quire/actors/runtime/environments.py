@@ -167,7 +167,9 @@ class _Registered:
         try:
             from jupyter_core.paths import jupyter_path
         except ImportError:
-            raise Unavailable("Kernels by name need jupyter_client. Install quire[kernels].") from None
+            raise Unavailable(
+                "Kernels by name need the package jupyter_core. Try pip install 'quire[kernels]'."
+            ) from None
         self._environ = environ
         self._own = own
         self._interpreter = interpreter_for(cwd, environ, own)

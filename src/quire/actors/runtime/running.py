@@ -109,7 +109,7 @@ class Watching:
         return False
 
     async def asked(self, prompt: str, *, password: bool) -> str:
-        """A cell asks for input."""
+        """A cell asks for input: only ever where somebody `answers`."""
         raise NotImplementedError
 
 

@@ -15,6 +15,7 @@ from typing import Protocol, TypeAlias
 
 from ...core.events import BlobRef, StreamName
 from ...core.notebook import INLINE_TEXT
+from ...core.text import common_prefix
 from .terminal import Terminal
 
 HALF = INLINE_TEXT // 2
@@ -153,7 +154,7 @@ class Printing:
         # A secret may be put together by writing over what stood there.
         if (masked := self._masked(recent)) is not recent:
             offset, new, unchanged, recent = self._recent_at, masked, "", masked
-        self._same = min(self._same, offset + _shared(self._recent[len(unchanged) :], new))
+        self._same = min(self._same, offset + common_prefix(self._recent[len(unchanged) :], new))
         self._recent = recent
         if offset < HALF:
             self._head = self._head[:offset] + new[: HALF - offset]
@@ -199,15 +200,3 @@ class Printing:
         size = self._end - self._start + len(rest)
         ref = BlobRef(hash=whole.hexdigest(), size=size, media="text/plain")
         return Blob(ref, rest, self._tape, self._start, self._end)
-
-
-def _shared(a: str, b: str) -> int:
-    """How many code points both begin with; by halving, so that long texts stay in C."""
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
