@@ -17,6 +17,8 @@ from quire.files.strip import Rules
 from quire.review.install import install
 
 QUIRE = str(Path(sys.executable).with_name("quire"))
+THREE = ("import math\n", "x = 1\ny = 2\n", "print(x)\n")
+GIT_RULES = Rules(keep_kernel=False)
 
 
 def settings_of_nobody(home: Path) -> dict[str, str]:
@@ -146,3 +148,8 @@ def everything(folder: Path) -> dict[str, tuple[int, bytes | None]]:
         str(path.relative_to(folder)): (path.stat().st_mode, path.read_bytes() if path.is_file() else None)
         for path in sorted(folder.rglob("*"))
     }
+
+
+def changed_lines(shown: str) -> list[str]:
+    """The lines with a sign in front, of what git shows."""
+    return [line for line in shown.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---") and line]
