@@ -1,0 +1,134 @@
+"""The version that log and file had in common last: the base of the next merge.
+
+The log says which: `file_merged` has the digest of the file, and its cause is the last
+event that this version of the file knew. So the base is the notebook at that event, with
+what the merge itself brought in. Where both sides had changed, the file was for a moment
+less than that: then its bytes were kept as a blob, which the event names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from ...core.errors import NotFound, QuireError
+from ...core.events import BlobRef, Entry, FileMerged
+from ...core.exchange import blobs_of, sheet_of
+from ...core.ids import EventId, LogId
+from ...core.notebook import Notebook
+from ...core.reduce import Fold, fold
+from ...core.same import same_sheet
+from ...core.sheet import Sheet
+from ...files import formats
+from ...workspace.workspace import Workspace
+from .sides import has_outputs, in_full, says_same, with_ids_of
+
+_PAGE = 500
+
+
+class Agreed(msgspec.Struct, frozen=True, kw_only=True):
+    """A version of the file, and the notebook that it stands for."""
+
+    path: str
+    digest: str
+    full: Sheet
+    said: Sheet | None = None
+    """What the file said, with the log's ids; None where its bytes are not at hand."""
+    merged_seq: int
+    at: str = ""
+    """When it was merged."""
+    cause: EventId | None = None
+    is_state: bool = False
+    """Whether `full` is the notebook as it was at `cause`."""
+
+
+async def whole(workspace: Workspace, log: LogId, notebook: Notebook, path: str) -> Sheet:
+    """The notebook as a file at `path` has it, with all it shows where such a file carries that."""
+    blobs: dict[str, bytes] = {}
+    for ref in blobs_of(notebook) if has_outputs(path) else ():
+        try:
+            blobs[ref.hash] = b"".join([chunk async for chunk in workspace.open_blob(ref.hash)])
+        except NotFound:
+            continue  # the excerpt stands in
+    return sheet_of(notebook, blobs, log)
+
+
+async def from_log(workspace: Workspace, log: LogId, now: Notebook) -> Agreed | None:
+    """What the log says of the version last merged; None when there was none."""
+    binding = now.binding
+    if binding is None or binding.digest is None or binding.merged_seq is None:
+        return None
+    (merged,) = await workspace.entries(log, binding.merged_seq - 1, binding.merged_seq)
+    start = await _seq_of(workspace, log, merged.cause, merged.seq)
+    page = await workspace.entries(log, merged.seq - 1)
+    own = [entry for entry in page if entry.id == merged.id or entry.cause == merged.id]
+    # As if nothing had come in between: whatever did, that version of the file did not know it.
+    moved = [msgspec.structs.replace(entry, seq=start + number) for number, entry in enumerate(own, 1)]
+    full = await whole(workspace, log, fold(moved, await workspace.read(log, start)), binding.path)
+    agreed = Agreed(
+        path=binding.path,
+        digest=binding.digest,
+        full=full,
+        merged_seq=merged.seq,
+        at=merged.at,
+        cause=merged.cause,
+        is_state=len(own) == 1 and not getattr(merged.event, "changes", ()),
+    )
+    kept = merged.event.kept if isinstance(merged.event, FileMerged) else None
+    return agreed if kept is None else await _as_kept(workspace, agreed, kept)
+
+
+async def _as_kept(workspace: Workspace, agreed: Agreed, kept: BlobRef) -> Agreed:
+    try:
+        data = b"".join([chunk async for chunk in workspace.open_blob(kept.hash)])
+        said = formats.read(data.decode(), agreed.path)
+    except (QuireError, UnicodeDecodeError):
+        return agreed
+    full = in_full(agreed.full, None, said, agreed.path)
+    return msgspec.structs.replace(agreed, full=full, said=with_ids_of(said, full), is_state=False)
+
+
+async def _seq_of(workspace: Workspace, log: LogId, id: EventId | None, before: int) -> int:
+    """The number of the event of that id, a little before another; the one right before where there is none."""
+    until = before - 1
+    while id is not None and until > 0:
+        page = await workspace.entries(log, max(0, until - _PAGE), until)
+        for entry in page:
+            if entry.id == id:
+                return entry.seq
+        until -= _PAGE
+    return before - 1
+
+
+def is_told(full: Sheet, said: Sheet, path: str) -> bool:
+    """Whether a file says all of a notebook that such a file can."""
+    whole_of_it = in_full(full, None, said, path)
+    return same_sheet(whole_of_it, full) if has_outputs(path) else says_same(whole_of_it, full)
+
+
+async def own_write(workspace: Workspace, log: LogId, agreed: Agreed, said: Sheet) -> tuple[EventId, Sheet] | None:
+    """The last state of the log since the last merge that a file says; it was written, and that is not on record.
+
+    So it is when a mirror ended in between. Merged like an edit of somebody's, an older state would be in conflict
+    with the newer ones.
+    """
+    found: tuple[EventId, Sheet] | None = None
+    texts = [(cell.kind, cell.source) for cell in said.cells]
+    async for entry, state in _states(workspace, log, agreed.merged_seq):
+        if [(cell.kind, cell.source) for cell in state.live_cells] == texts:
+            full = await whole(workspace, log, state, agreed.path)
+            if is_told(full, said, agreed.path):
+                found = entry.id, full
+    return found
+
+
+async def _states(workspace: Workspace, log: LogId, since: int) -> AsyncIterator[tuple[Entry, Notebook]]:
+    """Each event from `since` on with the notebook as it is then; look at it before asking for the next."""
+    folding = Fold(await workspace.read(log, since))
+    for entry in await workspace.entries(log, since - 1, since):
+        yield entry, folding.now
+    while page := await workspace.entries(log, folding.now.seq):
+        for entry in page:
+            folding.add(entry)
+            yield entry, folding.now

@@ -1,0 +1,58 @@
+"""The log's side of one notebook: what a mirror reads there, and how it records a merge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...core import events as e
+from ...core.errors import BadInput, NotFound
+from ...core.events import BlobRef, Draft, KnownEvent
+from ...core.ids import EventId, LogId
+from ...core.notebook import Notebook
+from ...core.sheet import Sheet
+from ...workspace.clock import new_id
+from ...workspace.workspace import Workspace
+from .agreed import whole
+
+
+class Book:
+    """One notebook of a workspace."""
+
+    def __init__(self, workspace: Workspace, log: LogId) -> None:
+        self.workspace, self.log = workspace, log
+
+    async def now(self) -> Notebook:
+        """The notebook as it is."""
+        return await self.workspace.read(self.log)
+
+    async def sheet(self, notebook: Notebook, path: str) -> Sheet:
+        """The notebook as a file at `path` has it."""
+        return await whole(self.workspace, self.log, notebook, path)
+
+    async def state(self, seq: int, path: str) -> Sheet | None:
+        """The same as it was at a number; None when the log has no such number."""
+        try:
+            return await self.sheet(await self.workspace.read(self.log, seq), path)
+        except (BadInput, NotFound):
+            return None
+
+    async def id_at(self, seq: int) -> EventId:
+        """The id of the event of that number."""
+        (entry,) = await self.workspace.entries(self.log, seq - 1, seq)
+        return entry.id
+
+    async def keep(self, text: str) -> BlobRef:
+        """Keep a version of the file that the log will not be able to tell."""
+        return await self.workspace.put_blob(text.encode("utf-8", "surrogatepass"), "text/plain")
+
+    async def record(self, events: Sequence[KnownEvent], cause: EventId | None) -> list[e.Entry]:
+        """Record what belongs together. The cause of a merge is the last event that the file knew; it is that of the rest."""
+        merge: EventId | None = None
+        drafts: list[Draft] = []
+        for event in events:
+            if isinstance(event, e.FileMerged):
+                merge = new_id()
+                drafts.append(Draft(id=merge, event=event, cause=cause))
+            else:
+                drafts.append(Draft(id=new_id(), event=event, cause=merge))
+        return await self.workspace.submit(self.log, drafts)

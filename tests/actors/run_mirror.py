@@ -1,0 +1,80 @@
+"""A mirror as a process, which may end itself at a given moment, as SIGKILL would: FOLDER [MOMENT]."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from quire.actors.mirror import mirror, pushing, swap
+from quire.core.events import ConflictRaised, FileMerged
+from quire.workspace.local import LocalWorkspace
+
+from .mirrored import open_workspace
+
+MOMENTS = ("beside", "exchanged", "written", "merged", "recorded")
+"""A new file stands beside the old one; both changed places; that is done; the log has the file's; the log knows ours."""
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def ending(call: Callable[..., Any], *, before: bool = False) -> Callable[..., Any]:
+    """The same, and that is the end."""
+
+    def called(*given: Any) -> Any:
+        if before:
+            die()
+        call(*given)
+        die()
+
+    return called
+
+
+class Ending(LocalWorkspace):
+    """A workspace whose process ends once a merge was recorded: one with changes, or one without."""
+
+    moment = ""
+
+    async def submit(self, log: Any, drafts: Any) -> Any:
+        entries = await super().submit(log, drafts)
+        brought = any(isinstance(each.event, FileMerged) and each.event.changes for each in entries) or any(
+            isinstance(each.event, ConflictRaised) for each in entries
+        )
+        if self.moment == ("merged" if brought else "recorded"):
+            die()
+        return entries
+
+
+def prepare(moment: str) -> None:
+    if moment == "beside":
+        setattr(swap, "_put_over", ending(getattr(swap, "_put_over"), before=True))  # noqa: B009, B010
+    elif moment == "exchanged":
+        setattr(swap, "_exchange", ending(getattr(swap, "_exchange")))  # noqa: B009, B010
+    elif moment == "written":
+        pushing.put = ending(pushing.put)
+    Ending.moment = moment
+
+
+def ready() -> None:
+    os.write(1, b"ready\n")
+
+
+def tell(message: str) -> None:
+    os.write(1, f"told: {message}\n".encode())
+
+
+async def main(folder: Path, moment: str) -> None:
+    prepare(moment)
+    workspace = open_workspace(folder)
+    workspace.__class__ = Ending
+    await mirror(workspace, folder, tell=tell, ready=ready)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else ""))
