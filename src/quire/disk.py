@@ -1,6 +1,7 @@
 """Whole files: read with a clear word when that cannot be, written whole or not at all.
 
-The one place that reads and writes notebooks on disk, for everybody above `files/`.
+The one place that reads and writes notebooks on disk, for everybody above `files/`; and how
+to wait for a disk without making others wait (`in_thread`).
 """
 
 from __future__ import annotations
@@ -9,12 +10,18 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from .core.errors import BadInput, NotFound, Unavailable
+
+if TYPE_CHECKING:
+    import threading
+    from concurrent.futures import Executor
+
+T = TypeVar("T")
 
 MOST_BYTES = 100_000_000
 """Past this a notebook is refused: nobody can review it, and forges refuse it as well."""
@@ -142,3 +149,29 @@ def _mode(path: Path) -> int:
         umask = os.umask(0)
         os.umask(umask)
         return 0o666 & ~umask
+
+
+async def in_thread(
+    work: Callable[..., T], *arguments: Any, pool: Executor | None = None, stop: threading.Event | None = None
+) -> T:
+    """Do `work` in a thread and see it through, even when cancelled; then `stop` is set, for work that looks at it.
+
+    A thread cannot be stopped. If its caller went ahead and closed the file, the thread could
+    write to whatever was opened next under the same number.
+    """
+    import asyncio  # git's filter starts often, and waits for nobody
+    import functools
+
+    future = asyncio.get_running_loop().run_in_executor(pool, functools.partial(work, *arguments))
+    cancelled: asyncio.CancelledError | None = None
+    while not future.done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError as error:
+            cancelled = error
+            if stop is not None:
+                stop.set()
+    if cancelled is not None:
+        future.exception()  # looked at, or asyncio complains that nobody did
+        raise cancelled
+    return future.result()

@@ -112,6 +112,8 @@ async def test_a_lease_that_ran_out_ends_the_run_and_its_holder_is_refused(
     assert await keep(workspace) == []
     clock.now += LEASE_SECONDS + 1
     assert await keep(workspace) == [LOG]
+    failed = outcome_of(LOG, await workspace.read(LOG)).failed_cell
+    assert failed is not None and "lease ran out" in failed.evalue, "whether the process is gone, nobody here can know"
     with pytest.raises(NotFound, match="may be over"):
         await say(runtime, e.ExecutionFinished(execution=ExecutionId("x1"), epoch=epoch, status="ok"))
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from quire.core import codec
 from quire.core.errors import BadInput, Unavailable
-from quire.core.events import CellAdded, Draft
-from quire.core.ids import CellId, EventId
+from quire.core.events import CellAdded, Draft, FileMerged, ProposalAccepted, SourceEdited
+from quire.core.ids import CellId, EventId, ProposalId
 from quire.core.shape import content, masked
+from quire.core.text import Splice
 
 from ..play import logs
 from .test_chain import records
@@ -74,3 +75,11 @@ def test_a_mask_keeps_the_length_of_every_text(log: list[codec.Entry], secret: s
         for event in (masked(entry.event), masked(entry.event, secret)):
             assert type(event) is type(entry.event)
             assert [len(text) for text in content(event)] == [len(text) for text in content(entry.event)]
+
+
+def test_a_mask_reaches_the_piece_of_a_secret_that_a_merge_of_a_file_recorded() -> None:
+    """The text says all of it, the difference only the part that was new."""
+    edit = SourceEdited(cell=CellId("a"), text="key = hunter2", base_hash="", applied=(Splice(7, 0, "unter2"),))
+    accepted = ProposalAccepted(proposal=ProposalId("p"), applied=(edit,))
+    for event in (FileMerged(path="a.py", digest="", changes=(edit,)), accepted):
+        assert "unter2" not in "".join(content(masked(event, "hunter2")))

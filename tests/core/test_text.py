@@ -25,6 +25,17 @@ def test_two_edits_of_one_text_lead_to_the_same_text_in_either_order(data: st.Da
     check_edit(later_after, len(apply(text, earlier)))
 
 
+SPLICES = st.builds(Splice, st.integers(0, 9), st.integers(0, 3), st.text("xy", max_size=2))
+
+
+@given(SPLICES, SPLICES)
+def test_two_splices_move_alone_as_they_do_beside_another(later: Splice, earlier: Splice) -> None:
+    """Rule 8: there is a short way for one splice each; a third one far behind them takes the long one."""
+    alone, beside = transform((later,), (earlier,)), transform((later, Splice(99, 0, "z")), (earlier,))
+    far = Splice(99 + len(earlier.insert) - earlier.remove, 0, "z")
+    assert (alone[0] + (far,), alone[1]) == beside
+
+
 class Editor:
     """Somebody who types: shows the confirmed text with what they typed and was not confirmed yet."""
 

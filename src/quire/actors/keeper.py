@@ -18,7 +18,8 @@ from ..workspace.clock import new_id
 from ..workspace.holders import is_gone
 from ..workspace.workspace import Held, Workspace
 
-WHY = "The process that ran it is gone, and did not say how it ended."
+GONE = "The process that ran it is gone, and did not say how it ended."
+SILENT = "Its lease ran out: what ran it was not heard of in time, and did not say how it ended."
 
 
 async def end_lost(system: Workspace) -> list[LogId]:
@@ -50,23 +51,26 @@ def _last_words(notebook: Notebook, claim: e.RunClaimed | e.ExecutionClaimed) ->
         return
     execution = notebook.execution(claim.execution)
     if execution is not None and execution.epoch is not None:
-        yield e.ExecutionFinished(execution=execution.id, epoch=execution.epoch, status="lost", fault=_fault())
+        yield e.ExecutionFinished(
+            execution=execution.id, epoch=execution.epoch, status="lost", fault=_fault(execution.runtime)
+        )
 
 
 def _end_of_run(notebook: Notebook) -> Iterator[KnownEvent]:
     run = notebook.run
     if run is None or not run.is_open:
         return
-    epoch, failed = run.epoch or 0, None
+    epoch, failed, fault = run.epoch or 0, None, _fault(run.runtime)
     for cell in notebook.live_cells:
         if cell.execution is not None and cell.execution.is_open:
             failed = cell.id
-            yield e.ExecutionFinished(execution=cell.execution.id, epoch=epoch, status="lost", fault=_fault())
+            yield e.ExecutionFinished(execution=cell.execution.id, epoch=epoch, status="lost", fault=fault)
         elif cell.runs and cell.execution is None and cell.missed is None:
             failed = failed or cell.id
             yield e.ExecutionSkipped(execution=ExecutionId(new_id()), cell=cell.id, why="the run was lost before it")
-    yield e.RunFinished(epoch=epoch, status="lost", failed_cell=failed, fault=_fault())
+    yield e.RunFinished(epoch=epoch, status="lost", failed_cell=failed, fault=fault)
 
 
-def _fault() -> Fault:
-    return Fault(ename="Lost", evalue=WHY)
+def _fault(runtime: str | None) -> Fault:
+    """What is known of how it ended: of a process elsewhere, only that it fell silent."""
+    return Fault(ename="Lost", evalue=GONE if runtime is not None and is_gone(runtime) else SILENT)

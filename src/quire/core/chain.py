@@ -121,6 +121,10 @@ class Verifier:
         self._redacted: dict[int, str | None] = {}
         self._marked: set[int] = set()
 
+    def grow(self, head: Head) -> None:
+        """Go by a later head: the log has grown since the first was read."""
+        self._head = head
+
     def add(self, record: Record) -> None:
         """Take the next record, in the order of their numbers."""
         if self._flaw is not None:

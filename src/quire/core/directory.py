@@ -31,6 +31,9 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
     on_behalf_of: ActorId | None = None
     notebooks: tuple[LogId, ...] | None = None
     expires_at: str | None = None
+    asks: tuple[Scope, ...] = ()
+    once: bool = False
+    then_until: str | None = None
     created_by: ActorId
     created_at: str
     revoked_by: ActorId | None = None
@@ -117,6 +120,9 @@ def _create_token(now: Directory, entry: Entry, event: e.TokenCreated) -> None:
         on_behalf_of=event.on_behalf_of,
         notebooks=event.notebooks,
         expires_at=event.expires_at,
+        asks=event.asks,
+        once=event.once,
+        then_until=event.then_until,
         created_by=entry.by,
         created_at=entry.at,
     )

@@ -99,11 +99,15 @@ class FileBound(Event, frozen=True, kw_only=True, tag="file_bound"):
 
 
 class FileMerged(Event, frozen=True, kw_only=True, tag="file_merged"):
-    """A version of the bound file was merged in. `changes` are as they were applied."""
+    """A version of the bound file was merged in. `changes` are as they were applied.
+
+    `kept` is that version itself, where the log alone could not tell what it said.
+    """
 
     path: str
     digest: str
     changes: tuple[CellChange, ...] = ()
+    kept: BlobRef | None = None
 
 
 class ConflictRaised(Event, frozen=True, kw_only=True, tag="conflict_raised"):
@@ -615,6 +619,12 @@ class TokenCreated(Event, frozen=True, kw_only=True, tag="token_created"):
     on_behalf_of: ActorId | None = None
     notebooks: tuple[LogId, ...] | None = None
     expires_at: str | None = None
+    asks: tuple[Scope, ...] = ()
+    """What becomes a proposal instead: edit, run or both."""
+    once: bool = False
+    """Good for one sign-in and nothing else."""
+    then_until: str | None = None
+    """When the token ends that a browser gets for this one."""
 
 
 class TokenRevoked(Event, frozen=True, kw_only=True, tag="token_revoked"):

@@ -22,11 +22,13 @@ from .events import (
     Display,
     DisplayUpdated,
     Draft,
+    FileMerged,
     KnownEvent,
     NamedResult,
     Output,
     OutputAdded,
     OutputsImported,
+    ProposalAccepted,
     ResultRecorded,
     RunFinished,
     SourceEdited,
@@ -120,10 +122,22 @@ def masked(event: KnownEvent, secret: str | None = None) -> KnownEvent:
     fields = msgspec.to_builtins(event)
     hide = _hide_all if secret is None else _hider(secret)
     made = msgspec.convert(_masked(fields, _chosen_struct(event), hide), KnownEvent)
-    if isinstance(event, SourceEdited) and isinstance(made, SourceEdited) and made.text != event.text:
-        # The recorded difference may hold just the part of the secret that was new.
-        made = replace(made, applied=tuple(replace(each, insert=_hide_all(each.insert)) for each in made.applied or ()))
-    return made
+    return _without_pieces(event, made)
+
+
+def _without_pieces(event: KnownEvent, made: KnownEvent) -> KnownEvent:
+    """Hide the recorded difference of a whole text that was masked: it may hold just the part of the secret that was new."""
+    match event, made:
+        case SourceEdited(), SourceEdited() if made.text != event.text:
+            return replace(
+                made, applied=tuple(replace(each, insert=_hide_all(each.insert)) for each in made.applied or ())
+            )
+        case FileMerged(), FileMerged():
+            return replace(made, changes=tuple(map(_without_pieces, event.changes, made.changes)))
+        case ProposalAccepted(), ProposalAccepted() if event.applied is not None:
+            return replace(made, applied=tuple(map(_without_pieces, event.applied, made.applied or ())))
+        case _:
+            return made
 
 
 def content(event: KnownEvent) -> Iterator[str]:
@@ -163,6 +177,8 @@ def without_blobs(event: KnownEvent, gone: Collection[str]) -> KnownEvent:
             return replace(event, outputs=outputs, results=tuple(_result_without(each, gone) for each in event.results))
         case DisplayUpdated():
             return replace(event, blobs=_kept(event.blobs, gone))
+        case FileMerged() if event.kept is not None and event.kept.hash in gone:
+            return replace(event, kept=None)
         case RunFinished() if event.widgets is not None and event.widgets.hash in gone:
             return replace(event, widgets=None)
         case StreamAppended() | ResultRecorded() if event.blob is not None and event.blob.hash in gone:
@@ -248,6 +264,8 @@ def _chosen(given: Any, shape: inspect.Type) -> inspect.Type:
         return _chosen(given, shape.type)
     if not isinstance(shape, inspect.UnionType):
         return shape
+    if isinstance(given, dict) and (tagged := _tagged(cast("dict[str, Any]", given), shape)) is not None:
+        return tagged
     for member in shape.types:
         bare = member.type if isinstance(member, inspect.Metadata) else member
         if isinstance(bare, inspect.StructType) and isinstance(given, dict):
@@ -259,6 +277,20 @@ def _chosen(given: Any, shape: inspect.Type) -> inspect.Type:
         if isinstance(given, str) and isinstance(bare, inspect.StrType):
             return member
     return shape
+
+
+_TAGGED: dict[int, tuple[str | None, dict[Any, inspect.StructType]]] = {}
+
+
+def _tagged(given: dict[str, Any], shape: inspect.UnionType) -> inspect.StructType | None:
+    """The member that has the tag. Looked up, for the union of all events is long; `_shape` keeps its types for ever."""
+    known = _TAGGED.get(id(shape))
+    if known is None:
+        bare = [member.type if isinstance(member, inspect.Metadata) else member for member in shape.types]
+        structs = [each for each in bare if isinstance(each, inspect.StructType) and each.tag_field is not None]
+        known = _TAGGED[id(shape)] = (structs[0].tag_field if structs else None, {each.tag: each for each in structs})
+    tag = given.get(known[0]) if known[0] is not None else None
+    return known[1].get(tag) if isinstance(tag, str) else None
 
 
 def _children(given: Any, shape: inspect.Type) -> Iterator[tuple[str, Any, inspect.Type]]:

@@ -81,6 +81,8 @@ def transform(later: Edit, earlier: Edit) -> tuple[Edit, Edit]:
 
     apply(apply(text, earlier), result[0]) == apply(apply(text, later), result[1])
     """
+    if len(later) == len(earlier) == 1 and (moved := _moved(later[0], earlier[0])) is not None:
+        return moved
     left, right = _Cursor(later), _Cursor(earlier)
     later_after, earlier_after = _Writer(), _Writer()
     while not (left.done and right.done):
@@ -103,6 +105,20 @@ def transform(later: Edit, earlier: Edit) -> tuple[Edit, Edit]:
                 later_after.keep(step)
                 earlier_after.keep(step)
     return later_after.edit(), earlier_after.edit()
+
+
+def _moved(later: Splice, earlier: Splice) -> tuple[Edit, Edit] | None:
+    """The same for what people do nearly always: typing in two places. None where both meet, which takes a walk."""
+    if not ((later.remove or later.insert) and (earlier.remove or earlier.insert)):
+        return None
+    both_insert = not later.remove and not earlier.remove
+    if earlier.at + earlier.remove < later.at or (both_insert and earlier.at == later.at):
+        grown = len(earlier.insert) - earlier.remove
+        return (Splice(later.at + grown, later.remove, later.insert),), (earlier,)
+    if later.at + later.remove < earlier.at:
+        grown = len(later.insert) - later.remove
+        return (later,), (Splice(earlier.at + grown, earlier.remove, earlier.insert),)
+    return None
 
 
 def difference(old: str, new: str) -> Edit:

@@ -95,10 +95,14 @@ def _open_questions(notebook: Notebook) -> Iterator[str]:
         if made.state == "open":
             yield f"Proposal {proposal} by {made.by}: {one_line(made.why)}"
     for conflict, found in notebook.conflicts.items():
-        yield f"Conflict {conflict} in cell {found.cell}: file and notebook both changed it."
+        yield f"Conflict {conflict} in cell {found.cell}: the notebook says {_side(found.ours)}, the file said {_side(found.theirs)}"
     for comment, said in notebook.comments.items():
         if said.resolved_by is None:
             yield f"Comment {comment} by {said.by}{_about(said.cell)}: {one_line(said.text)}"
+
+
+def _side(text: str) -> str:
+    return repr(one_line(text, 40)) if text else "nothing"
 
 
 def _about(cell: CellId | None) -> str:

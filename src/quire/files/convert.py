@@ -31,13 +31,13 @@ def convert(text: str, path: str, target: str, existing: str | None = None) -> s
     if not existing or formats.format_of(target) == "html":
         return formats.write(sheet, target)
     if formats.format_of(path) != "ipynb":
-        sheet = _carried(formats.read(existing, target), sheet, path)
+        old = formats.read(existing, target)
+        sheet = carried(old, sheet, as_told(old, path))
     return formats.write(sheet, target, like=existing)
 
 
-def _carried(old: Sheet, new: Sheet, path: str) -> Sheet:
-    """What the text does not say of a notebook stays as it was."""
-    told = _as_told(old, path)
+def carried(old: Sheet, new: Sheet, told: Sheet) -> Sheet:
+    """What the text does not say of a notebook stays as it was; `told` is what it said of the old one."""
     cells = list(carry(old, new).cells)
     for i, j in align(old, new, by_id=False).pairs:
         cells[j] = _carried_cell(old.cells[i], told.cells[i], cells[j])
@@ -45,7 +45,7 @@ def _carried(old: Sheet, new: Sheet, path: str) -> Sheet:
     return replace(new, cells=tuple(cells), metadata=metadata, extra=_kept(told.extra, old.extra, new.extra))
 
 
-def _as_told(old: Sheet, path: str) -> Sheet:
+def as_told(old: Sheet, path: str) -> Sheet:
     """The old notebook as a file in the format of `path` would tell it."""
     try:
         told = formats.read(formats.write(old, path), path)

@@ -47,6 +47,11 @@ def _described(event: e.AnyEvent) -> str:
             return f"{event.proposal} {len(event.changes)} changes, {len(event.effects)} effects: {one_line(event.why)}"
         case e.CommentAdded() | e.CommentEdited():
             return f"{event.comment}: {one_line(event.text)}"
+        case e.FileMerged():
+            return f"{event.path} {len(event.changes)} changes"
+        case e.ConflictRaised():
+            sides = " | ".join(one_line(side, 30) or "nothing" for side in (event.ours, event.theirs))
+            return f"{event.conflict} in {event.cell}: {sides}"
         case e.PayloadRedacted():
             return f"event {event.seq}: {one_line(event.why)}"
         case _:

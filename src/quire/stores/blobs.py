@@ -10,27 +10,22 @@ protocol in full.
 
 from __future__ import annotations
 
-import asyncio
-import functools
 import hashlib
 import re
-import threading
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
-from concurrent.futures import Executor
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ..core.errors import BadInput, NotFound
 from ..core.events import BlobRef
+from ..disk import in_thread
 from .store import Blobs
 
 CHUNK = 1024 * 1024
 """What is held of a blob in memory at a time, within a small factor."""
 
 _HASH = re.compile(r"[0-9a-f]{64}")
-
-T = TypeVar("T")
 
 
 class Tally:
@@ -99,29 +94,6 @@ async def intact(hash: str, content: AsyncIterator[bytes]) -> bool:
     async for piece in content:
         await in_thread(digest.update, piece)
     return digest.hexdigest() == hash
-
-
-async def in_thread(
-    work: Callable[..., T], *arguments: Any, pool: Executor | None = None, stop: threading.Event | None = None
-) -> T:
-    """Do `work` in a thread and see it through, even when cancelled; then `stop` is set, for work that looks at it.
-
-    A thread cannot be stopped. If its caller went ahead and closed the file, the thread could
-    write to whatever was opened next under the same number.
-    """
-    future = asyncio.get_running_loop().run_in_executor(pool, functools.partial(work, *arguments))
-    cancelled: asyncio.CancelledError | None = None
-    while not future.done():
-        try:
-            await asyncio.wait([future])
-        except asyncio.CancelledError as error:
-            cancelled = error
-            if stop is not None:
-                stop.set()
-    if cancelled is not None:
-        future.exception()  # looked at, or asyncio complains that nobody did
-        raise cancelled
-    return future.result()
 
 
 def open_blobs(place: Path | str, **options: Any) -> Blobs:

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 from ..core.errors import Unavailable
 from ..core.events import BlobRef
-from .blobs import CHUNK, Tally, check_range, checked, in_thread, intact, is_hash, missing, pieces
+from ..disk import in_thread
+from .blobs import CHUNK, Tally, check_range, checked, intact, is_hash, missing, pieces
 
 STALE_SECONDS = 24 * 3600.0
 """A file that nobody has written to for so long, and that is no blob yet, is a dead process's."""

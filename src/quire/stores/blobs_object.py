@@ -29,8 +29,9 @@ from obstore.store import from_url
 
 from ..core.errors import BadInput, Unavailable
 from ..core.events import BlobRef
+from ..disk import in_thread
 from .addresses import BUCKETS, check_plain, settings_of, shown
-from .blobs import CHUNK, Tally, check_range, checked, in_thread, intact, is_hash, missing, pieces
+from .blobs import CHUNK, Tally, check_range, checked, intact, is_hash, missing, pieces
 from .objects import AT_ONCE, NO_BUCKET, PART, explain, open_bucket
 
 if TYPE_CHECKING:

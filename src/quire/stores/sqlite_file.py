@@ -78,7 +78,7 @@ def _inode(path: Path) -> Inode:
 def _prepare(path: Path) -> None:
     try:
         if path.exists() and path.stat().st_size and _inode(path) not in _in_use:
-            _check_file(path)
+            check_file(path)
         connection = connect(path)
     except (sqlite3.Error, OSError) as error:
         raise explain(error, path) from error
@@ -96,7 +96,7 @@ def _prepare(path: Path) -> None:
             raise explain(error, path) from error
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
     """Refuse a file that is damaged, somebody else's, or newer than this Quire."""
     with path.open("rb") as file:
         header = file.read(100)

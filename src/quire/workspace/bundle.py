@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from hashlib import sha256
 from typing import IO, Any
 
@@ -19,7 +19,7 @@ import msgspec
 from ..core import codec
 from ..core import events as e
 from ..core.chain import GENESIS, Head, Record, Verifier, digest, link
-from ..core.errors import BadInput, Conflict, QuireError
+from ..core.errors import BadInput, Conflict, QuireError, Refused
 from ..core.events import BlobRef, KnownEvent
 from ..core.ids import WORKSPACE_LOG, EventId, LogId, check_actor, check_id, check_key, check_time
 from ..core.notebook import Notebook
@@ -115,8 +115,29 @@ async def _records(store: Store, info: LogInfo) -> AsyncIterator[Record]:
         since = page[-1].seq
 
 
-async def read_bundle(store: Store, blobs: Blobs, identity: Identity, file: IO[bytes]) -> Carried:
-    """Verify a bundle and take it in: all of it, or nothing."""
+def carried_in(file: IO[bytes]) -> Carried:
+    """What a bundle holds. Its chain is verified; its blobs are counted and not read."""
+    try:
+        with zipfile.ZipFile(file) as bundle:
+            manifest, there = _manifest(bundle), set(bundle.namelist())
+            refs = {ref.hash for record in _verified(bundle, manifest) for ref in blob_refs(codec.entry(record).event)}
+    except _DAMAGE as error:
+        raise BadInput(f"This is not a .quire bundle, or it is damaged: {error}.") from error
+    missing = tuple(sorted(hash for hash in refs if BLOBS + hash not in there))
+    return Carried(
+        log=manifest.log,
+        kind=manifest.kind,
+        name=manifest.name,
+        events=manifest.head.seq,
+        blobs=len(refs) - len(missing),
+        missing_blobs=missing,
+    )
+
+
+async def read_bundle(
+    store: Store, blobs: Blobs, identity: Identity, file: IO[bytes], may_refer: Callable[[str], Awaitable[bool]]
+) -> Carried:
+    """Verify a bundle and take it in: all of it, or nothing. `may_refer`: to a blob that it does not bring along."""
     try:
         with zipfile.ZipFile(file) as bundle:
             manifest = _manifest(bundle)
@@ -127,6 +148,8 @@ async def read_bundle(store: Store, blobs: Blobs, identity: Identity, file: IO[b
             missing = await _take_blobs(bundle, blobs, refs)
     except _DAMAGE as error:
         raise BadInput(f"This is not a .quire bundle, or it is damaged: {error}. Nothing was imported.") from error
+    if any([not await may_refer(hash) for hash in missing]):
+        raise Refused("The bundle refers to a blob of a notebook that you may not read. Nothing was imported.")
     await _append(store, identity, manifest, now, records)
     return Carried(
         log=manifest.log,

@@ -34,15 +34,16 @@ os.register_at_fork(after_in_child=_pool.empty)
 
 def now() -> str:
     """The time to stamp: UTC with microseconds, as text that sorts."""
-    return _stamp(datetime.now(UTC))
+    return stamp(datetime.now(UTC))
 
 
 def later(seconds: float) -> str:
     """The time so many seconds from now."""
-    return _stamp(datetime.now(UTC) + timedelta(seconds=seconds))
+    return stamp(datetime.now(UTC) + timedelta(seconds=seconds))
 
 
-def _stamp(time: datetime) -> str:
+def stamp(time: datetime) -> str:
+    """A time in UTC as text that sorts."""
     return time.isoformat(timespec="microseconds")[:26] + "Z"
 
 

@@ -1,57 +1,94 @@
 """What is worth saying and not worth keeping: presence, selections, prompts, progress.
 
-A lane is a name; who listens gets what is said while they listen. Nothing is stored, and a
-listener that does not keep up misses the oldest, never slows anybody down (rule 5). Lanes
-reach the tasks of one process; a server carries them over its sockets to others.
+A lane is a name, `LOG/lane` for what is about a log; who listens gets what is said while they listen. Nothing is
+stored, and a listener that does not keep up misses the oldest, never slows anybody down (rule 5). Lanes reach the
+tasks of one process; a server carries them over its sockets to others.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
+import msgspec
+
+from ..core.ids import ActorId
 from ..core.values import Json
 
 KEPT = 1000
 """How far behind a listener may fall before it misses something."""
 
 
+class Heard(msgspec.Struct, frozen=True):
+    """What was said, and by whom as far as a door knows; None: somebody in this process."""
+
+    message: Json
+    by: ActorId | None = None
+
+
 class Lanes:
     """The lanes of one workspace."""
 
     def __init__(self) -> None:
-        self._listeners: dict[str, set[_Listener]] = {}
+        self._listeners: dict[str, set[Listening]] = {}
 
-    def say(self, lane: str, message: Json) -> None:
-        """Tell everybody who listens now."""
+    def say(self, lane: str, message: Json, by: ActorId | None = None) -> None:
+        """Tell everybody who listens now. Only a door, which knows, says by whom."""
+        heard = Heard(message, by)
         for listener in self._listeners.get(lane, ()):
-            listener.hear(message)
+            listener.hear(heard)
 
     async def listen(self, lane: str) -> AsyncIterator[Json]:
         """Yield what is said from the first step on, for as long as somebody asks for more."""
-        listener = _Listener()
-        self._listeners.setdefault(lane, set()).add(listener)
+        woken = asyncio.Event()
+        listening = self.listening(lane, woken.set)
         try:
             while True:
-                yield await listener.next()
+                while (heard := listening.take()) is None:
+                    woken.clear()
+                    await woken.wait()
+                yield heard.message
         finally:
-            self._listeners[lane].discard(listener)
-            if not self._listeners[lane]:
-                del self._listeners[lane]
+            listening.stop()
+
+    def listening(self, lane: str, wake: Callable[[], None]) -> Listening:
+        """Listen from now on; `wake` is called when there is something to take."""
+        listener = Listening(self, lane, wake)
+        self._listeners.setdefault(lane, set()).add(listener)
+        return listener
+
+    def leave(self, listener: Listening) -> None:
+        """Listen no longer."""
+        there = self._listeners.get(listener.lane, set())
+        there.discard(listener)
+        if not there:
+            self._listeners.pop(listener.lane, None)
 
 
-class _Listener:
-    def __init__(self) -> None:
-        self._heard: deque[Json] = deque(maxlen=KEPT)
-        self._waiting = asyncio.Event()
+class Listening:
+    """One who listens to a lane, and what they have not taken yet."""
 
-    def hear(self, message: Json) -> None:
-        self._heard.append(message)
-        self._waiting.set()
+    def __init__(self, lanes: Lanes, lane: str, wake: Callable[[], None]) -> None:
+        self.lane = lane
+        self._lanes = lanes
+        self._wake = wake
+        self._heard: deque[Heard] = deque(maxlen=KEPT)
 
-    async def next(self) -> Json:
-        while not self._heard:
-            self._waiting.clear()
-            await self._waiting.wait()
-        return self._heard.popleft()
+    @property
+    def is_behind(self) -> bool:
+        """Whether there is something to take."""
+        return bool(self._heard)
+
+    def hear(self, heard: Heard) -> None:
+        """Keep what was said until it is taken."""
+        self._heard.append(heard)
+        self._wake()
+
+    def take(self) -> Heard | None:
+        """The next thing that was said; None when that was all."""
+        return self._heard.popleft() if self._heard else None
+
+    def stop(self) -> None:
+        """Listen no longer."""
+        self._lanes.leave(self)

@@ -2,50 +2,48 @@
 
 This file is the door between those who ask and the logs: who may (access), how an event
 gets onto a log (live), and what stands beside the logs (blobs, leases, lanes, the index).
+Every method looks first whether whoever asks may (rights), as things are at that moment.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Collection, Sequence
+from functools import partial
 from typing import IO, Any, cast
 
 import msgspec
-from msgspec.structs import replace
 
-from ..core import codec, shape
+from ..core import codec
 from ..core import events as e
-from ..core.chain import digest
+from ..core.chain import Record
 from ..core.directory import Directory
 from ..core.errors import BadInput, Conflict, NotFound, Refused
-from ..core.events import BlobRef, Draft, Entry, Scope
-from ..core.ids import (
-    WORKSPACE_LOG,
-    ActorId,
-    ExecutionId,
-    LogId,
-    RuntimeId,
-    TokenId,
-    check_id,
-    check_key,
-    nearest,
-)
+from ..core.events import BlobRef, Draft, Entry, KnownEvent, Scope
+from ..core.ids import WORKSPACE_LOG, ActorId, LogId, TokenId, check_id
 from ..core.notebook import Notebook
 from ..core.reduce import REDUCER, fold
-from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Mask, Store, Table
-from . import access, clock, redacting
+from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Store, Table
+from . import access, clock, holds, redacting, signing_in, tokens
 from .access import Identity
 from .bundle import Carried, read_bundle, write_bundle
+from .drafts import check_drafts
+from .finding import pick, similar
 from .folding import DirectoryFolding, NotebookFolding
+from .holds import Hold
 from .lanes import Lanes
+from .leases import LEASE_SECONDS, held_for, lease_name, take
 from .live import Live
+from .proposing import as_proposal, has_to_ask
+from .rights import Rights, Standing
+from .sharing import Shared
+from .tokens import ListedToken, NewToken
 from .verifying import verify_log
-from .workspace import Claim, Held, NewToken, Verified
+from .watching import Watcher, Watching, Watchings
+from .workspace import Claim, Held, Verified
 
-LEASE_SECONDS = 30.0
-"""How long a claim holds without being renewed."""
 MAX_LEASE_SECONDS = 3600.0
-MAX_DRAFTS = 10_000
+AT_ONCE_SECONDS = 2.0
 LIVE_LOGS = 200
 """How many logs stay open in memory; those nobody works on go first."""
 
@@ -57,6 +55,7 @@ class _Shared(msgspec.Struct, kw_only=True):
     blobs: Blobs
     clock: Callable[[], str]
     lanes: Lanes
+    watchings: Watchings
     live: dict[LogId, Live[Any]] = {}
     redacting: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
 
@@ -67,7 +66,11 @@ class LocalWorkspace:
     def __init__(
         self, store: Store, blobs: Blobs, identity: Identity | None = None, now: Callable[[], str] = clock.now
     ) -> None:
-        self._shared = _Shared(store=store, blobs=blobs, clock=now, lanes=Lanes())
+        # Looked up for whatever a bearer does: many who ask at once share one look.
+        self._rights = Rights(store, Shared(self._directory), now)
+        lanes = Lanes()
+        watchings = Watchings(store, self._rights, lanes)
+        self._shared = _Shared(store=store, blobs=blobs, clock=now, lanes=lanes, watchings=watchings)
         self.identity = identity or access.owner()
 
     @property
@@ -79,20 +82,42 @@ class LocalWorkspace:
         """The same workspace for somebody else. Only for a door that has checked their credentials."""
         other = object.__new__(LocalWorkspace)
         other._shared = self._shared
+        other._rights = self._rights
         other.identity = identity
         return other
 
+    async def as_runtime(self, name: str, log: LogId) -> LocalWorkspace:
+        """The same workspace for a runtime that this process is. Who has the files may run anything anyway."""
+        return self.acting_as(access.runtime(name))
+
     async def bearer(self, secret: str) -> LocalWorkspace:
         """The same workspace for whoever holds this token."""
-        token = await self._shared.store.token(access.secret_digest(secret))
-        directory = await self._live(WORKSPACE_LOG).read()
-        return self.acting_as(access.bearer(directory, token, self._shared.clock()))
+        token = await self._shared.store.token(tokens.secret_digest(secret))
+        return self.acting_as(access.bearer(await self._directory(), token, self._shared.clock()))
+
+    async def _directory(self) -> Directory:
+        return await self._live(WORKSPACE_LOG).read()
+
+    async def _check(self, log: LogId, scope: Scope) -> Standing:
+        return await self._rights.check(self.identity, log, scope)
 
     # ---- Writing
 
     async def submit(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
-        """Record the drafts in this order, all or none, and return them as recorded."""
-        self._check_drafts(log, drafts)
+        """Record the drafts in this order, all or none, and return them as recorded.
+
+        Of a bearer who has to ask, they become one proposal, which is returned instead.
+        """
+        check_drafts(log, drafts)
+        await self._rights.check_submission(self.identity, log, drafts)
+        if log != WORKSPACE_LOG and has_to_ask(self.identity, drafts):
+            drafts = [as_proposal(self.identity, drafts, await self._live(log).read())]
+        entries = await self._submit(log, drafts)
+        for other in {entry.log for entry in entries} - {log}:
+            await self._check(other, "read")  # the first event of an id or key may stand in another log
+        return entries
+
+    async def _submit(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
         if any(isinstance(draft.event, e.PayloadRedacted) for draft in drafts):
             return await self._submit_redactions(log, drafts)
         for draft in drafts:
@@ -100,45 +125,16 @@ class LocalWorkspace:
                 return await self._submit_claim(log, drafts, draft.event)
         return await self._live(log).submit(drafts, self.identity)
 
-    def _check_drafts(self, log: LogId, drafts: Sequence[Draft]) -> None:
-        check_id(log, "Log")
-        if not 0 < len(drafts) <= MAX_DRAFTS:
-            raise BadInput(f"A submission has 1 to {MAX_DRAFTS:,} events, not {len(drafts):,}. Send them in parts.")
-        if len({draft.id for draft in drafts}) < len(drafts):
-            raise BadInput("Two events of one submission have the same id. Give each its own.")
-        for draft in drafts:
-            check_id(draft.id, "Event")
-            if draft.key is not None:
-                check_key(draft.key)
-            if draft.cause is not None:
-                check_id(draft.cause, "Cause")
-            access.check(self.identity, log, access.scope_of(draft.event))
-            shape.check_unfilled(draft)
-
     async def _submit_claim(self, log: LogId, drafts: Sequence[Draft], claim: Claim) -> list[Entry]:
         """A claim is a lease first, then an event that carries its epoch (rule 10)."""
         if len(drafts) > 1:
             raise BadInput("A claim is submitted alone: it may be refused because somebody was first.")
-        first = await self._live(log).recorded(drafts, self.identity)
+        live = self._live(log)
+        first = await live.recorded(drafts, self.identity)
+        if first:
+            return first
         # Shielded: who goes away in between must not leave a lease that nobody knows of.
-        return first or await asyncio.shield(self._claim(log, drafts, claim))
-
-    async def _claim(self, log: LogId, drafts: Sequence[Draft], claim: Claim) -> list[Entry]:
-        name, store = lease_name(log, claim), self._shared.store
-        lease = await store.acquire(name, self.identity.actor, LEASE_SECONDS)
-        if lease is None:
-            held = await store.lease(name)
-            raise Conflict(f"{name} is held by {held.holder if held else 'somebody'}. Take another one.")
-        recorded: int | None = None
-        try:
-            entries = await self._live(log).submit(drafts, self.identity, epoch=lease.epoch)
-            recorded = getattr(entries[0].event, "epoch", None)
-            return entries
-        finally:
-            if recorded != lease.epoch:
-                # Refused, or answered with an earlier claim. It runs out and is not given back: it may stand
-                # where the lease of somebody stood who is gone, and `claims` still has to tell of that.
-                await store.renew(lease, 0)
+        return await asyncio.shield(take(self._shared.store, live, lease_name(log, claim), drafts, self.identity))
 
     def _live(self, log: LogId) -> Live[Any]:
         live = self._shared.live
@@ -155,7 +151,7 @@ class LocalWorkspace:
 
     async def read(self, log: LogId, seq: int | None = None) -> Notebook:
         """Return a notebook or run as it is, or as it was at an earlier number."""
-        access.check(self.identity, log, "read")
+        await self._check(log, "read")
         if log == WORKSPACE_LOG:
             raise BadInput("The workspace log is not a notebook. `quire log workspace` shows its events.")
         notebook = await self._live(log).read() if seq is None else await self._read_at(log, seq)
@@ -175,8 +171,8 @@ class LocalWorkspace:
 
     async def directory(self) -> Directory:
         """Return what is true across notebooks."""
-        access.check(self.identity, WORKSPACE_LOG, "read")
-        return await self._live(WORKSPACE_LOG).read()
+        await self._check(WORKSPACE_LOG, "read")
+        return await self._directory()
 
     async def entries(
         self,
@@ -188,50 +184,91 @@ class LocalWorkspace:
         types: Collection[str] | None = None,
     ) -> list[Entry]:
         """Return entries with since < seq <= until, at most `limit`."""
-        access.check(self.identity, log, "read")
-        records = await self._shared.store.read(log, since, until, limit=limit, types=types)
-        return [codec.entry(record) for record in records]
+        return [codec.entry(record) for record in await self.records(log, since, until, limit=limit, types=types)]
+
+    async def records(
+        self,
+        log: LogId,
+        since: int = 0,
+        until: int | None = None,
+        *,
+        limit: int = 2000,
+        types: Collection[str] | None = None,
+    ) -> list[Record]:
+        """The same as they are stored: for a door, which passes them on as they are."""
+        await self._check(log, "read")
+        return await self._shared.store.read(log, since, until, limit=limit, types=types)
 
     async def follow(self, log: LogId, since: int = 0) -> AsyncIterator[list[Entry]]:
-        """Yield the entries after `since`, and then whatever comes, for ever."""
-        access.check(self.identity, log, "read")
-        async for page in self._shared.store.follow(log, since):
+        """Yield the entries after `since`, and then whatever comes, for ever; Refused once that is no longer allowed."""
+        await self._check(log, "read")
+        pages = self._shared.store.follow(log, since)
+        async for page in self._rights.guarded(self.identity, pages, lambda: self._check(log, "read")):
             yield [codec.entry(record) for record in page]
 
     async def feed(self, since: int | None = None) -> AsyncIterator[list[Growth]]:
         """Yield which logs grow, from now or from a position on, for ever."""
-        only = self.identity.notebooks
+        await self._standing()
         start = await self._shared.store.position() if since is None else since
-        async for page in self._shared.store.feed(start):
-            seen = [each for each in page if only is None or each.log in only]
-            if seen:
+        async for page in self._rights.guarded(self.identity, self._shared.store.feed(start), self._standing):
+            mine = await self._readable([each.log for each in page])
+            if seen := [each for each in page if each.log in mine]:
                 yield seen
+
+    async def watch(self, watcher: Watcher, most: int) -> Watching:
+        """For a door that carries it on: watch logs, the feed and lanes, so many things at most, together with all others."""
+        return await self._shared.watchings.enter(self.identity, watcher, most)
+
+    @property
+    def watched_bytes(self) -> int:
+        """How much memory is held for those who watch."""
+        return self._shared.watchings.fanout.held_bytes
+
+    @property
+    def watched_logs(self) -> Collection[LogId]:
+        """The logs that somebody watches."""
+        return self._shared.watchings.fanout.logs
+
+    async def grown(self, since: int | None = None) -> tuple[list[Growth], int]:
+        """Return which logs grew after a position, as far as is known at once, and how far that goes."""
+        await self._standing()
+        store = self._shared.store
+        position = await store.position()
+        if since is None or since >= position:
+            return [], position if since is None else since
+        pages = store.feed(since)
+        try:
+            async with asyncio.timeout(AT_ONCE_SECONDS):
+                page = await anext(pages)
+        except TimeoutError:  # a position that nobody took: its commit failed
+            return [], since
+        finally:
+            await cast("AsyncGenerator[Any]", pages).aclose()
+        mine = await self._readable([each.log for each in page])
+        return [each for each in page if each.log in mine], page[-1].position
+
+    async def _standing(self) -> Standing:
+        access.check_scope(self.identity, "read")
+        return await self._rights.standing(self.identity)
+
+    async def _readable(self, logs: Collection[LogId]) -> set[LogId]:
+        return await self._rights.readable(await self._standing(), logs)
 
     async def logs(self, kind: LogKind | None = None) -> list[LogInfo]:
         """Return the logs, the one begun last first."""
-        only = self.identity.notebooks
-        return [info for info in await self._shared.store.logs(kind) if only is None or info.log in only]
+        found = await self._shared.store.logs(kind)
+        mine = await self._readable([info.log for info in found])
+        return [info for info in found if info.log in mine]
 
     async def find(self, name: str) -> LogInfo:
         """Return the one log of that id, name or beginning of an id."""
         info = await self._shared.store.info(LogId(name))
-        if info is not None and (self.identity.notebooks is None or info.log in self.identity.notebooks):
+        if info is not None and await self._readable([info.log]):
             return info
-        logs = await self.logs()
-        matching = [each for each in logs if each.name == name] or [
-            each for each in logs if name and each.log.startswith(name)
-        ]
-        if not matching:
-            raise NotFound(f"There is no notebook or run {name!r}.{await self._similar(name)}")
-        if len(matching) > 1:
-            shown = ", ".join(f"{each.log} ({each.name})" for each in matching[:5])
-            raise BadInput(f"{name!r} names {len(matching)} logs: {shown}. Use the id.")
-        return matching[0]
+        return pick(name, await self.logs())
 
     async def _similar(self, name: str) -> str:
-        logs = await self.logs()
-        close = nearest(name, [each.name for each in logs] + [each.log for each in logs])
-        return f" Nearest: {', '.join(close)}." if close else " `quire sql 'select * from notebooks'` lists them."
+        return similar(name, await self.logs())
 
     # ---- Blobs, leases, queries
 
@@ -239,34 +276,52 @@ class LocalWorkspace:
         """Keep large bytes and return what an event refers to them by."""
         if not self.identity.scopes & {"edit", "run"}:
             raise Refused(f"{self.identity.actor} may not keep blobs here: that needs the scope 'edit' or 'run'.")
-        return await self._shared.blobs.put(data, media)
+        await self._rights.standing(self.identity)
+        ref = await self._shared.blobs.put(data, media)
+        self._rights.references.keep(ref.hash, self.identity.actor)
+        return ref
 
-    def open_blob(self, hash: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """Yield the bytes of a blob, or a range of them."""
-        access.check(self.identity, WORKSPACE_LOG if self.identity.notebooks is None else LogId(""), "read")
-        return self._shared.blobs.open(hash, start, end)
+    async def open_blob(self, hash: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """Yield the bytes of a blob that a notebook refers to which they may read, or a range of them."""
+        await self._check_blob(hash)
+        async for chunk in self._shared.blobs.open(hash, start, end):
+            yield chunk
+
+    async def blob_size(self, hash: str) -> int:
+        """Return how many bytes a blob has."""
+        await self._check_blob(hash)
+        size = await self._shared.blobs.size(hash)
+        if size is None:
+            raise NotFound(f"There is no blob {hash[:80]!r}.")
+        return size
+
+    async def _check_blob(self, hash: str) -> None:
+        await self._standing()
+        if not await self._rights.may_open(self.identity, hash):
+            told = f"{self.identity.actor} may not read blob {hash[:80]!r}"
+            raise Refused(f"{told}: no notebook that it may read refers to it.")
 
     async def renew(self, log: LogId, claim: Claim, seconds: float = LEASE_SECONDS) -> None:
         """Hold on to what was claimed, so many seconds from now; Conflict when it is lost."""
         if not 0 <= seconds <= MAX_LEASE_SECONDS:
             raise BadInput(f"A claim is renewed for 0 to {MAX_LEASE_SECONDS:g} seconds, not for {seconds}.")
-        held = await self._shared.store.renew(self._lease(log, claim), seconds)
+        held = await self._shared.store.renew(await self._lease(log, claim), seconds)
         if held is None:
             told = f"{lease_name(log, claim)} is no longer held by {self.identity.actor} under epoch {claim.epoch}."
             raise Conflict(f"{told} Stop the work that it was for.")
 
     async def release(self, log: LogId, claim: Claim) -> None:
         """Give back what was claimed, when the work is over."""
-        await self._shared.store.release(self._lease(log, claim))
+        await self._shared.store.release(await self._lease(log, claim))
 
     async def claims(self) -> list[Held]:
         """Return what is claimed by whomever, and what was and is lost."""
-        found = [_held(lease) for lease in await self._shared.store.leases()]
-        only = self.identity.notebooks
-        return [held for held in found if held is not None and (only is None or held.log in only)]
+        found = [held for lease in await self._shared.store.leases() if (held := held_for(lease)) is not None]
+        mine = await self._readable([held.log for held in found])
+        return [held for held in found if held.log in mine]
 
-    def _lease(self, log: LogId, claim: Claim) -> Lease:
-        access.check(self.identity, log, "run")
+    async def _lease(self, log: LogId, claim: Claim) -> Lease:
+        await self._check(log, "run")
         check_id(log, "Log")
         if isinstance(claim, e.ExecutionClaimed):
             check_id(claim.execution, "Execution")
@@ -276,38 +331,59 @@ class LocalWorkspace:
 
     async def query(self, sql: str, *, limit: int = 10_000, seconds: float = 30) -> Table:
         """Answer a question over the documented views. Cannot change anything."""
-        if self.identity.notebooks is not None or "read" not in self.identity.scopes:
-            raise Refused(
-                f"{self.identity.actor} may not query the whole workspace: the token is for some notebooks only."
-            )
+        await self._rights.check_everything(self.identity)
         return await self._shared.store.query(sql, limit=limit, seconds=seconds)
+
+    async def hold(self, name: str, seconds: float = LEASE_SECONDS) -> Hold | None:
+        """Be the only process that does what has this name; None while another one does."""
+        await self._check_holding()
+        holds.check_name(self.identity, name)
+        holder = holds.holder_of(self.identity)
+        return await holds.take(self._shared.store, name, min(seconds, MAX_LEASE_SECONDS), holder)
+
+    async def renew_hold(self, hold: Hold, seconds: float = LEASE_SECONDS) -> Hold | None:
+        """Go on holding, so many seconds from now; None when it is lost."""
+        await self._check_holding(hold)
+        return await self._shared.store.renew(hold, min(seconds, MAX_LEASE_SECONDS))
+
+    async def let_go(self, hold: Hold) -> None:
+        """Give back what was held."""
+        await self._check_holding(hold)
+        await self._shared.store.release(hold)
+
+    async def _check_holding(self, hold: Hold | None = None) -> None:
+        if not self.identity.scopes & {"edit", "run"}:
+            raise Refused(f"{self.identity.actor} may hold nothing here: that needs the scope 'edit' or 'run'.")
+        await self._rights.standing(self.identity)
+        if hold is not None:
+            holds.check(self.identity, hold)
 
     # ---- Trust
 
     async def verify(self, logs: Sequence[LogId] | None = None) -> AsyncIterator[Verified]:
         """Check the chains of these logs (of all when None), one by one."""
-        imports = (await self._live(WORKSPACE_LOG).read()).imports
+        imports = (await self._directory()).imports
         for info in await self.logs():
             if logs is None or info.log in logs:
-                access.check(self.identity, info.log, "read")
                 imported = imports[info.log].seq if info.log in imports else 0
                 yield await verify_log(self._shared.store, info, imported)
 
     async def forget_snapshots(self, log: LogId) -> None:
         """Throw away the snapshots of a log; they are made anew from it."""
-        access.check(self.identity, log, "admin")
+        await self._check(log, "admin")
         await self._shared.store.drop_snapshots(log)
         await self._live(log).reload()
 
     async def redact(self, log: LogId, seqs: Sequence[int], why: str, *, secret: str | None = None) -> list[Entry]:
         """Mask what events said, all of it or wherever `secret` stands; that they happened stays."""
         drafts = [Draft(id=clock.new_id(), event=e.PayloadRedacted(seq=seq, why=why)) for seq in seqs]
-        self._check_drafts(log, drafts)
+        check_drafts(log, drafts)
+        await self._check(log, "admin")
         return await self._submit_redactions(log, drafts, secret)
 
     async def holding(self, log: LogId, secret: str) -> list[int]:
         """Return the numbers of the events that hold a secret, in what they say or in a blob."""
-        access.check(self.identity, log, "read")
+        await self._check(log, "read")
         return await redacting.holding(self._shared.store, self._shared.blobs, log, secret)
 
     async def _submit_redactions(self, log: LogId, drafts: Sequence[Draft], secret: str | None = None) -> list[Entry]:
@@ -317,18 +393,7 @@ class LocalWorkspace:
 
     async def _redact(self, log: LogId, drafts: Sequence[Draft], secret: str | None) -> list[Entry]:
         store, blobs, live = self._shared.store, self._shared.blobs, self._live(log)
-        masks: list[Mask] = []
-        completed: list[Draft] = []
-        gone: set[str] = set()
-        for draft in drafts:
-            if not isinstance(draft.event, e.PayloadRedacted):
-                raise BadInput("Redactions are submitted alone, not together with other events.")
-            if not draft.event.why.strip():
-                raise BadInput("A redaction says why (--why): it is on record for good.")
-            mask, blobs_gone = await redacting.mask(store, blobs, log, draft.event.seq, secret)
-            masks.append(mask)
-            gone |= blobs_gone
-            completed.append(replace(draft, event=replace(draft.event, replacement=digest(mask.payload))))
+        completed, masks, gone = await redacting.complete(store, blobs, log, drafts, secret)
         entries = await live.submit(completed, self.identity, masks=masks)
         await store.drop_snapshots(log)
         await live.reload()
@@ -340,7 +405,7 @@ class LocalWorkspace:
 
     async def export_bundle(self, log: LogId, file: IO[bytes]) -> Carried:
         """Write a log with its blobs as a bundle."""
-        access.check(self.identity, log, "read")
+        await self._check(log, "read")
         info = await self._shared.store.info(log)
         if info is None or log == WORKSPACE_LOG:
             raise NotFound(f"There is no notebook or run {log!r}.{await self._similar(log)}")
@@ -348,8 +413,9 @@ class LocalWorkspace:
 
     async def import_bundle(self, file: IO[bytes]) -> Carried:
         """Take in a bundle, verified; what it tells of is shown as imported."""
-        access.check(self.identity, WORKSPACE_LOG, "admin")
-        return await read_bundle(self._shared.store, self._shared.blobs, self.identity, file)
+        await self._check(WORKSPACE_LOG, "admin")
+        may_refer = partial(self._rights.may_refer, self.identity)
+        return await read_bundle(self._shared.store, self._shared.blobs, self.identity, file, may_refer)
 
     # ---- Tokens
 
@@ -361,43 +427,71 @@ class LocalWorkspace:
         on_behalf_of: ActorId | None = None,
         notebooks: Collection[LogId] | None = None,
         expires_at: str | None = None,
+        asks: Collection[Scope] = (),
     ) -> NewToken:
         """Make a token for an actor. Its hash is kept before the log tells of it: neither works alone."""
-        access.check(self.identity, WORKSPACE_LOG, "admin")
-        made = NewToken(token=TokenId(clock.new_id()), secret=access.new_secret())
-        event = e.TokenCreated(
-            token=made.token,
+        await self._check(WORKSPACE_LOG, "admin")
+        wanted = e.TokenCreated(
+            token=TokenId(clock.new_id()),
             actor=actor,
             scopes=tuple(scopes),
             on_behalf_of=on_behalf_of,
             notebooks=None if notebooks is None else tuple(notebooks),
             expires_at=expires_at,
+            asks=tuple(asks),
         )
-        await self._shared.store.save_token(access.secret_digest(made.secret), made.token)
+        event = tokens.completed(wanted, self.identity, self._shared.clock())
+        made = NewToken(token=event.token, secret=tokens.new_secret(), expires_at=event.expires_at)
+        await self._shared.store.save_token(tokens.secret_digest(made.secret), made.token)
         await self.submit(WORKSPACE_LOG, [Draft(id=clock.new_id(), event=event)])
         return made
 
+    async def create_sign_in(self) -> NewToken:
+        """Make a token that signs a browser in as whoever asks: once, and within minutes."""
+        await self._rights.standing(self.identity)
+        return await self._mint(signing_in.single_use(self.identity, self._shared.clock()))
+
+    async def sign_in(self, secret: str, *, expires_at: str | None = None) -> NewToken:
+        """Exchange a token that is good for one sign-in for a browser's own, good for so long or until a time."""
+        at = self._shared.clock()
+        token = TokenId(await self._shared.store.token(tokens.secret_digest(secret)) or "")
+        known = signing_in.check(await self._directory(), token, at)
+        # Together: a token that was revoked cannot be revoked again, so of two who come with it one is refused.
+        return await self._mint(signing_in.browsers(known, at, expires_at), e.TokenRevoked(token=token))
+
+    async def create_runtime_token(self, name: str, log: LogId) -> NewToken:
+        """Make a token for a runtime that runs this log, and nothing else, for whoever asks."""
+        await self._check(log, "run")
+        at = self._shared.clock()
+        event = tokens.for_runtime(self.identity, name, log, at)
+        holders = {lease.holder for lease in await self._shared.store.leases()}
+        at_work = holders | set((await self._live(log).read()).runtimes)
+        tokens.check_is_theirs(event, await self._directory(), at_work, at)
+        return await self._mint(event)
+
+    async def sign_out(self) -> None:
+        """Give up the token that whoever asks came with."""
+        if self.identity.token is None:
+            raise Refused(f"{self.identity.actor} came without a token, so there is none to give up.")
+        event = e.TokenRevoked(token=self.identity.token)
+        await self.acting_as(access.system()).submit(WORKSPACE_LOG, [Draft(id=clock.new_id(), event=event)])
+
+    async def _mint(self, event: e.TokenCreated, *before: KnownEvent) -> NewToken:
+        """Make a token that needs nobody's leave: it gives nobody more than they had."""
+        made = NewToken(token=event.token, secret=tokens.new_secret(), expires_at=event.expires_at)
+        await self._shared.store.save_token(tokens.secret_digest(made.secret), made.token)
+        drafts = [Draft(id=clock.new_id(), event=each) for each in (*before, event)]
+        await self.acting_as(access.system()).submit(WORKSPACE_LOG, drafts)
+        return made
+
+    async def tokens(self) -> list[ListedToken]:
+        """Return what was made for whom, without secrets, the newest first."""
+        return tokens.listed(await self.directory(), self._shared.clock())
+
     async def close(self) -> None:
         """Finish what is going on and let go."""
+        await self._shared.watchings.close()
         for live in list(self._shared.live.values()):
             await live.close()
         await self._shared.store.close()
         await self._shared.blobs.close()
-
-
-def lease_name(log: LogId, event: Claim) -> str:
-    """Under which name a claim is leased."""
-    return f"execution:{log}:{event.execution}" if isinstance(event, e.ExecutionClaimed) else f"run:{log}"
-
-
-def _held(lease: Lease) -> Held | None:
-    """What a lease is held for, if it is for a claim."""
-    runtime, epoch = RuntimeId(lease.holder), lease.epoch
-    match lease.name.split(":"):
-        case ["run", log]:
-            claim: Claim = e.RunClaimed(runtime=runtime, epoch=epoch)
-        case ["execution", log, execution]:
-            claim = e.ExecutionClaimed(execution=ExecutionId(execution), runtime=runtime, epoch=epoch)
-        case _:
-            return None
-    return Held(log=LogId(log), claim=claim, seconds_left=lease.seconds_left)

@@ -7,19 +7,20 @@ refers to them too.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from ..core import codec
 from ..core import events as e
+from ..core.chain import digest
 from ..core.errors import BadInput, NotFound
-from ..core.events import Entry
+from ..core.events import Draft, Entry
 from ..core.ids import LogId
 from ..core.shape import blob_refs, content, masked, without_blobs
 from ..stores.store import Blobs, Mask, Store
-
-_WITH_BLOBS = ("output_added", "display_updated", "stream_appended", "result_recorded")
+from .references import WITH_BLOBS
 
 
 async def holding(store: Store, blobs: Blobs, log: LogId, secret: str) -> list[int]:
@@ -29,6 +30,25 @@ async def holding(store: Store, blobs: Blobs, log: LogId, secret: str) -> list[i
         async for entry in _entries(store, log)
         if _says(entry, secret) or await _blobs_with(blobs, entry.event, secret)
     ]
+
+
+async def complete(
+    store: Store, blobs: Blobs, log: LogId, drafts: Sequence[Draft], secret: str | None
+) -> tuple[list[Draft], list[Mask], set[str]]:
+    """The redactions with what they put in place, the masks themselves, and the blobs that go with them."""
+    completed: list[Draft] = []
+    masks: list[Mask] = []
+    gone: set[str] = set()
+    for draft in drafts:
+        if not isinstance(draft.event, e.PayloadRedacted):
+            raise BadInput("Redactions are submitted alone, not together with other events.")
+        if not draft.event.why.strip():
+            raise BadInput("A redaction says why (--why): it is on record for good.")
+        made, blobs_gone = await mask(store, blobs, log, draft.event.seq, secret)
+        masks.append(made)
+        gone |= blobs_gone
+        completed.append(replace(draft, event=replace(draft.event, replacement=digest(made.payload))))
+    return completed, masks, gone
 
 
 async def mask(store: Store, blobs: Blobs, log: LogId, seq: int, secret: str | None) -> tuple[Mask, set[str]]:
@@ -53,7 +73,7 @@ async def remove_blobs(store: Store, blobs: Blobs, gone: set[str]) -> None:
     if not gone:
         return
     for info in await store.logs():
-        async for entry in _entries(store, info.log, _WITH_BLOBS):
+        async for entry in _entries(store, info.log, WITH_BLOBS):
             gone = gone - {ref.hash for ref in blob_refs(entry.event)}
     for hash in gone:
         await blobs.delete(hash)

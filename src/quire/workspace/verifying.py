@@ -3,24 +3,48 @@
 from __future__ import annotations
 
 from ..core import codec
-from ..core.chain import Flaw, Verifier
+from ..core.chain import Flaw, Head, Verifier
 from ..core.errors import QuireError
 from ..core.ids import WORKSPACE_LOG
 from ..core.reduce import REDUCER, Fold
 from ..stores.store import LogInfo, Store
 from .workspace import Verified
 
+WALKS = 3
+"""So often a log is walked in which somebody masks something meanwhile."""
+
 
 async def verify_log(store: Store, info: LogInfo, imported: int = 0) -> Verified:
-    """Walk the chain of a log, of which so many came from elsewhere; if that holds, compare its snapshot."""
-    verifier = Verifier(info.log, info.head, imported)
-    since = 0
+    """Walk the chain of a log, of which so many came from elsewhere; if that holds, compare its snapshot.
+
+    Others may write meanwhile: what they add is walked as well.
+    """
+    head, flaw = await _walk(store, info, imported)
+    for _ in range(WALKS - 1):
+        now = await store.info(info.log) or info
+        if flaw is None or now.head == info.head:
+            break
+        # What was read before somebody masked it is not what their redaction tells of: look again.
+        info = now
+        head, flaw = await _walk(store, info, imported)
+    flaw = flaw or await _check_snapshot(store, info)
+    return Verified(log=info.log, kind=info.kind, name=info.name, head=head, flaw=flaw)
+
+
+async def _walk(store: Store, info: LogInfo, imported: int) -> tuple[Head, Flaw | None]:
+    """Every record, up to the head as it is at the end of the walk."""
+    head, since = info.head, 0
+    verifier = Verifier(info.log, head, imported)
     while records := await store.read(info.log, since):
+        since = records[-1].seq
+        if since > head.seq:
+            # Records and head are committed together, so the head of now knows them; or they were never recorded.
+            now = await store.info(info.log)
+            head = now.head if now is not None else head
+            verifier.grow(head)
         for record in records:
             verifier.add(record)
-        since = records[-1].seq
-    flaw = verifier.finish() or await _check_snapshot(store, info)
-    return Verified(log=info.log, kind=info.kind, name=info.name, head=info.head, flaw=flaw)
+    return head, verifier.finish()
 
 
 async def _check_snapshot(store: Store, info: LogInfo) -> Flaw | None:

@@ -1,7 +1,7 @@
 """What everybody sees of a workspace, wherever it is.
 
-`local` works on a store, `remote` will work over the network; one contract suite holds
-both. Whoever has a `Workspace` acts as one identity, which their credentials decided.
+`local` works on a store, `remote` over the network; one contract suite holds both.
+Whoever has a `Workspace` acts as one identity, which their credentials decided.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import msgspec
 from ..core.chain import Flaw, Head
 from ..core.directory import Directory
 from ..core.events import BlobRef, Draft, Entry, ExecutionClaimed, RunClaimed, Scope
-from ..core.ids import ActorId, LogId, TokenId
+from ..core.ids import ActorId, LogId
 from ..core.notebook import Notebook
+from ..core.values import Json
 from ..stores.store import Growth, LogInfo, LogKind, Table
 from .access import Identity
 from .bundle import Carried
-from .lanes import Lanes
+from .holds import Hold
+from .tokens import ListedToken, NewToken
 
 Claim: TypeAlias = ExecutionClaimed | RunClaimed
 """What a runtime took, as it was recorded, with its epoch."""
@@ -43,11 +45,16 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
     flaw: Flaw | None = None
 
 
-class NewToken(msgspec.Struct, frozen=True, kw_only=True):
-    """A token just created. `secret` is shown now and never again."""
+class Speaking(Protocol):
+    """Lanes, wherever they lead: see lanes.py."""
 
-    token: TokenId
-    secret: str
+    def say(self, lane: str, message: Json) -> None:
+        """Tell everybody who listens now. Nothing is kept."""
+        ...
+
+    def listen(self, lane: str) -> AsyncIterator[Json]:
+        """Yield what is said, for as long as somebody asks for more."""
+        ...
 
 
 class Workspace(Protocol):
@@ -57,14 +64,19 @@ class Workspace(Protocol):
     """Who acts here."""
 
     @property
-    def lanes(self) -> Lanes:
+    def lanes(self) -> Speaking:
         """What is said and not kept."""
+        ...
+
+    async def as_runtime(self, name: str, log: LogId) -> Workspace:
+        """The same workspace for a runtime of this process that works in `log`. It is closed with this one."""
         ...
 
     async def submit(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
         """Record the drafts in this order, all or none, and return them as recorded.
 
-        A draft whose id or key was used before is answered with the first event.
+        A draft whose id or key was used before is answered with the first event. Of a bearer who has to
+        ask, the drafts become one proposal, which is returned instead: `proposing.proposed` tells.
         """
         ...
 
@@ -89,7 +101,7 @@ class Workspace(Protocol):
         ...
 
     def follow(self, log: LogId, since: int = 0) -> AsyncIterator[list[Entry]]:
-        """Yield the entries after `since`, and then whatever comes, for ever."""
+        """Yield the entries after `since`, and then whatever comes, for ever; Refused once that is no longer allowed."""
         ...
 
     def feed(self, since: int | None = None) -> AsyncIterator[list[Growth]]:
@@ -109,7 +121,7 @@ class Workspace(Protocol):
         ...
 
     def open_blob(self, hash: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """Yield the bytes of a blob, or a range of them."""
+        """Yield the bytes of a blob that a notebook refers to which they may read, or a range of them."""
         ...
 
     async def query(self, sql: str, *, limit: int = 10_000, seconds: float = 30) -> Table:
@@ -152,6 +164,14 @@ class Workspace(Protocol):
         """Return what is claimed by whomever, and what was and is lost."""
         ...
 
+    async def hold(self, name: str, seconds: float = ...) -> Hold | None:
+        """Be the only process that does what has this name; None while another one does."""
+        ...
+
+    async def let_go(self, hold: Hold) -> None:
+        """Give back what was held."""
+        ...
+
     async def create_token(
         self,
         actor: ActorId,
@@ -160,8 +180,17 @@ class Workspace(Protocol):
         on_behalf_of: ActorId | None = None,
         notebooks: Collection[LogId] | None = None,
         expires_at: str | None = None,
+        asks: Collection[Scope] = (),
     ) -> NewToken:
-        """Make a token for an actor."""
+        """Make a token for an actor, good until a time (ISO 8601) or for so long (30d, 8h)."""
+        ...
+
+    async def create_sign_in(self) -> NewToken:
+        """Make a token that signs a browser in as whoever asks: once, and within minutes."""
+        ...
+
+    async def tokens(self) -> list[ListedToken]:
+        """Return what was made for whom, without secrets, the newest first."""
         ...
 
     async def close(self) -> None:

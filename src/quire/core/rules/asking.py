@@ -14,6 +14,7 @@ class Asking(msgspec.Struct, kw_only=True):
     """One submission on its way in."""
 
     actor: ActorId
+    on_behalf_of: ActorId | None = None
     at: str
     seq: int
     """Where the log is when the submission comes in: no edit can be against a later number."""

@@ -7,7 +7,7 @@ from typing import assert_never
 from .. import events as e
 from ..directory import Directory
 from ..errors import BadInput, NotFound, Refused
-from ..ids import actor_kind, check_actor, check_id, check_time
+from ..ids import ActorId, actor_kind, check_actor, check_id, check_time
 
 
 def accept_in_directory(now: Directory, event: e.WorkspaceEvent) -> e.WorkspaceEvent:
@@ -40,10 +40,36 @@ def _check_token(now: Directory, event: e.TokenCreated) -> None:
     if actor_kind(event.actor) == "system":
         raise Refused("Nobody gets a token for the system itself: it acts from within.")
     if event.on_behalf_of is not None:
-        check_actor(event.on_behalf_of)
+        _check_behalf(event.actor, event.on_behalf_of)
     if event.expires_at is not None:
         check_time(event.expires_at, "A token's end")
+    _check_once(event)
     if event.token in now.tokens:
         raise Refused(f"Token {event.token!r} exists already. Choose another id.")
     if not event.scopes:
         raise BadInput("A token needs at least one scope: read, edit, run, approve or admin.")
+    for scope in event.asks:
+        if scope not in ("edit", "run"):
+            raise BadInput(f"A token asks before it edits or runs; {scope!r} cannot be asked for. Leave it out.")
+        if scope not in event.scopes:
+            raise BadInput(f"A token that asks before it may {scope} needs the scope {scope!r} as well. Add it.")
+
+
+def _check_once(event: e.TokenCreated) -> None:
+    if event.then_until is not None:
+        check_time(event.then_until, "A browser's token's end")
+    if event.once and event.expires_at is None:
+        raise BadInput("A token that is good for one sign-in has to end soon: say when.")
+    if event.then_until is not None and not event.once:
+        raise BadInput("Only a token that is good for one sign-in says until when another is good. Leave it out.")
+
+
+def _check_behalf(actor: ActorId, on_behalf_of: ActorId) -> None:
+    """Chains have one link: whoever acts for somebody names the one who answers for it."""
+    check_actor(on_behalf_of)
+    if actor_kind(actor) == "human":
+        raise Refused(f"{actor} acts for themselves, not on behalf of {on_behalf_of}. Leave that out.")
+    if actor_kind(on_behalf_of) not in ("human", "schedule"):
+        raise Refused(
+            f"{actor} cannot act on behalf of {on_behalf_of}: name the human or the schedule for whom that one acts."
+        )

@@ -80,6 +80,10 @@ def _complete_acceptance(now: Notebook, event: e.ProposalAccepted, asking: Askin
     proposal = _open(now, event.proposal)
     if proposal.by == asking.actor:
         raise Refused(f"Proposal {event.proposal!r} is {asking.actor}'s own: somebody else has to accept it.")
+    if proposal.by == asking.on_behalf_of:
+        raise Refused(
+            f"Proposal {event.proposal!r} is {proposal.by}'s, for whom {asking.actor} acts: that is no second yes."
+        )
     if proposal.expires_at is not None and asking.at >= proposal.expires_at:
         raise Refused(f"Proposal {event.proposal!r} expired at {proposal.expires_at}. Ask for a new one.")
     changes, effects = _selected(event, proposal)

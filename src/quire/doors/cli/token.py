@@ -1,0 +1,218 @@
+"""`quire token new|list|revoke`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import get_args
+
+import click
+
+from ...core.errors import BadInput, NotFound
+from ...core.events import Draft, Scope, TokenRevoked
+from ...core.ids import ACTOR_KINDS, WORKSPACE_LOG, LogId, TokenId, nearest, resolve
+from ...files.plain import plain
+from ...workspace.clock import new_id, now
+from ...workspace.tokens import ListedToken, ending
+from ...workspace.workspace import Workspace
+from . import EXIT_STATUS
+from .output import counted, print_json, table
+from .verb import with_workspace
+from .who import known_actor, new_actor
+
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+NEVER = "never"
+
+
+@click.group("token", epilog=EXIT_STATUS)
+def token_verb() -> None:
+    """Let others in. Whoever holds a token acts as its actor, as far as its scopes go.
+
+    \b
+      quire token new --actor claude --kind agent --scope read,edit,run --ask edit,run
+      quire token list
+      quire token revoke 01M7GFVPH9
+
+    docs/how-to/tokens.md tells when to make which.
+    """
+
+
+# ---- new
+
+
+@token_verb.command("new", epilog=EXIT_STATUS)
+@click.option("--actor", metavar="NAME", required=True, help="Who acts with it: kind:name, or a name with --kind.")
+@click.option("--kind", type=click.Choice(ACTOR_KINDS[:4]), help="What kind of actor that is.")
+@click.option(
+    "--on-behalf-of", metavar="WHO", help="For whom an agent or a schedule acts.  [default: of an agent, you]"
+)
+@click.option(
+    "--scope",
+    metavar="SCOPE,…",
+    default="read",
+    show_default=True,
+    help="What it allows: read, edit, run, approve, admin.",
+)
+@click.option(
+    "--ask", metavar="SCOPE,…", default="", help="Which of edit and run become proposals, until somebody says yes."
+)
+@click.option("--notebooks", metavar="NOTEBOOK,…", multiple=True, help="Only these notebooks, and their runs.")
+@click.option(
+    "--expires",
+    metavar="WHEN",
+    default="90d",
+    show_default=True,
+    help="How long it is good for (30d, 8h, 45m), until when (2026-12-31T18:00Z), or never.",
+)
+@with_workspace
+async def new_verb(
+    workspace: Workspace,
+    actor: str,
+    kind: str | None,
+    on_behalf_of: str | None,
+    scope: str,
+    ask: str,
+    notebooks: tuple[str, ...],
+    expires: str,
+    as_json: bool,
+) -> None:
+    """Make a token and print it on stdout, once: only its hash is kept.
+
+    \b
+      export QUIRE_TOKEN=$(quire token new --actor claude --kind agent --scope read,edit --expires 8h)
+
+    Times without a zone are in UTC. Whoever owns the files of a workspace can make any token: an agent with a
+    shell of yours belongs in the sandbox.
+    """
+    who = new_actor(actor, kind)
+    behalf = await known_actor(workspace, on_behalf_of) if on_behalf_of is not None else None
+    scopes, asks = _scopes(scope, SCOPES), _scopes(ask, ("edit", "run"))
+    logs = [log for name in notebooks for log in await _logs(workspace, name)] or None
+    ends = _ends(expires)
+    made = await workspace.create_token(who, scopes, on_behalf_of=behalf, notebooks=logs, expires_at=ends, asks=asks)
+    (token,) = [each for each in await workspace.tokens() if each.token == made.token]
+    if as_json:
+        print_json({"secret": made.secret, **_shown(token)})
+        return
+    click.echo(made.secret)
+    click.echo(f"{_told(token)}\nIt is shown this once. Whoever sets QUIRE_TOKEN to it acts as {plain(who)}.", err=True)
+
+
+def _scopes(text: str, allowed: tuple[Scope, ...]) -> list[Scope]:
+    found: list[Scope] = []
+    for name in filter(None, (each.strip() for each in text.split(","))):
+        if name not in allowed:
+            close = nearest(name, allowed)
+            hint = f" Did you mean {', '.join(close)}?" if close else ""
+            raise BadInput(f"{name!r} is none of {', '.join(allowed)}.{hint}")
+        found.append(name)
+    return list(dict.fromkeys(found))
+
+
+async def _logs(workspace: Workspace, name: str) -> list[LogId]:
+    """The notebook of that name, or those that are listed with commas; a name may have one itself."""
+    try:
+        return [(await workspace.find(name)).log]
+    except NotFound:
+        if "," not in name:
+            raise
+    return [(await workspace.find(each.strip())).log for each in name.split(",")]
+
+
+def _ends(expires: str) -> str | None:
+    if expires == NEVER:
+        return None
+    if ending(expires, now()) <= now():
+        raise BadInput(f"--expires {expires!r} is over already. Give a later time, or a duration such as 30d.")
+    return expires
+
+
+def _told(token: ListedToken) -> str:
+    allows = token.allows
+    behalf = f" for {plain(allows.on_behalf_of)}" if allows.on_behalf_of is not None else ""
+    asks = f", asking before {' and '.join(allows.asks)}" if allows.asks else ""
+    only = f", in {counted(len(allows.notebooks), 'notebook')}" if allows.notebooks is not None else ""
+    until = f"until {allows.expires_at[:16]}Z" if allows.expires_at is not None else "without end"
+    return f"Token {token.token} of {plain(allows.actor)}{behalf}: {', '.join(allows.scopes)}{asks}{only}, {until}."
+
+
+# ---- list
+
+
+@token_verb.command("list", epilog=EXIT_STATUS)
+@click.option("--all", "everything", is_flag=True, help="Also those that were revoked or have expired.")
+@with_workspace
+async def list_verb(workspace: Workspace, everything: bool, as_json: bool) -> None:
+    """List the tokens that open something, the newest first. Their secrets are kept nowhere.
+
+    \b
+      quire token list --all
+
+    With --json, an array of objects.
+    """
+    found = [token for token in await workspace.tokens() if everything or token.state == "valid"]
+    if as_json:
+        print_json([_shown(token) for token in found])
+    elif found:
+        columns = ("token", "actor", "for", "scopes", "asks", "notebooks", "expires", "state")
+        click.echo(table(columns, [_row(token) for token in found]))
+    else:
+        click.echo("There is no token. `quire token new` makes one.", err=True)
+
+
+def _row(token: ListedToken) -> tuple[str, ...]:
+    allows = token.allows
+    state = f"revoked by {allows.revoked_by}" if allows.revoked_by is not None else token.state
+    return (
+        token.token,
+        allows.actor,
+        allows.on_behalf_of or "",
+        ",".join(allows.scopes),
+        ",".join(allows.asks),
+        "all" if allows.notebooks is None else ",".join(allows.notebooks),
+        f"{allows.expires_at[:16]}Z" if allows.expires_at is not None else NEVER,
+        state,
+    )
+
+
+def _shown(token: ListedToken) -> dict[str, object]:
+    import msgspec
+
+    return {"token": token.token, "state": token.state, **msgspec.structs.asdict(token.allows)}
+
+
+# ---- revoke
+
+
+@token_verb.command("revoke", epilog=EXIT_STATUS)
+@click.argument("tokens", nargs=-1, required=True, metavar="TOKEN...")
+@with_workspace
+async def revoke_verb(workspace: Workspace, tokens: tuple[str, ...], as_json: bool) -> None:
+    """Make TOKENs open nothing any more, from this moment on: also where somebody is using one.
+
+    \b
+      quire token revoke 01M7GFVPH9
+      quire token revoke agent:claude      all that this actor has
+
+    TOKEN is an id of `quire token list`, the beginning of one, or an actor. What was done with it stays on record.
+    """
+    valid = [each for each in await workspace.tokens() if each.state != "revoked"]
+    chosen = list(dict.fromkeys(found for name in tokens for found in _meant(name, valid)))
+    drafts = [Draft(id=new_id(), event=TokenRevoked(token=token)) for token in chosen]
+    await workspace.submit(WORKSPACE_LOG, drafts)
+    if as_json:
+        print_json({"revoked": chosen})
+    else:
+        click.echo(f"Revoked {', '.join(chosen)}. Nothing opens with {'it' if len(chosen) == 1 else 'them'}.", err=True)
+
+
+def _meant(name: str, valid: Iterable[ListedToken]) -> list[TokenId]:
+    if name.startswith("quire_"):
+        raise BadInput("That is a secret, and it is in your shell's history now. Revoke by id: `quire token list`.")
+    tokens = {each.token: each.allows.actor for each in valid}
+    if ":" not in name:
+        return [resolve(name, tokens, "token")]
+    if found := [token for token, actor in tokens.items() if actor == name]:
+        return found
+    close = nearest(name, dict.fromkeys(tokens.values()))
+    hint = f" Nearest: {', '.join(close)}." if close else " `quire token list` lists them."
+    raise NotFound(f"{name!r} has no token to revoke.{hint}")

@@ -1,0 +1,47 @@
+"""The right to be the only one who does something, for whoever is not a runtime.
+
+A hold is a lease under a name. It is for a process, not for an actor: two processes of one
+person exclude each other. Over the network it is for whoever came with a token. On the
+machine where the holder ran, a hold of a process that is gone is free at once; elsewhere it
+runs out.
+"""
+
+from __future__ import annotations
+
+from ..core.errors import Refused
+from ..stores.store import Lease, Store
+from .access import Identity
+from .holders import is_gone, this_process
+
+Hold = Lease
+
+_PREFIX = "hold:"
+
+
+def holder_of(identity: Identity) -> str:
+    """Under which name somebody holds: a process of this machine, or whoever came with a token."""
+    return f"runtime:{this_process()}" if identity.token is None else f"token:{identity.token}"
+
+
+def check_name(identity: Identity, name: str) -> None:
+    """Refuse to whoever came with a token what says who serves: they could keep servers and runtimes from starting."""
+    if identity.token is not None and (name.startswith("runtime:") or name.partition(":")[0] == "server"):
+        raise Refused(f"{identity.actor} cannot hold {name[:80]!r}: that is for processes beside the store.")
+
+
+def check(identity: Identity, hold: Hold) -> None:
+    """Refuse what is not theirs: somebody else's hold, or the lease of a claim."""
+    if not hold.name.startswith(_PREFIX) or hold.holder != holder_of(identity):
+        raise Refused(f"{identity.actor} does not hold {hold.name[:80]!r}.")
+
+
+async def take(store: Store, name: str, seconds: float, holder: str) -> Hold | None:
+    """Take what is free; None while somebody holds it."""
+    full = f"{_PREFIX}{name}"
+    taken = await store.acquire(full, holder, seconds)
+    if taken is not None:
+        return taken
+    held = await store.lease(full)
+    if held is not None and is_gone(held.holder):
+        await store.release(held)
+    return await store.acquire(full, holder, seconds)

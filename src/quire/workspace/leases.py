@@ -1,0 +1,54 @@
+"""Claims and leases: how one becomes the other, under which name, and what a lease is held for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core import events as e
+from ..core.errors import Conflict
+from ..core.events import Draft, Entry
+from ..core.ids import ExecutionId, LogId, RuntimeId
+from ..stores.store import Lease, Store
+from .access import Identity
+from .live import Live
+from .workspace import Claim, Held
+
+LEASE_SECONDS = 30.0
+"""How long a claim holds without being renewed."""
+
+
+async def take(store: Store, live: Live[Any], name: str, drafts: Sequence[Draft], identity: Identity) -> list[Entry]:
+    """Take the lease, then record the claim with its epoch."""
+    lease = await store.acquire(name, identity.actor, LEASE_SECONDS)
+    if lease is None:
+        held = await store.lease(name)
+        raise Conflict(f"{name} is held by {held.holder if held else 'somebody'}. Take another one.")
+    recorded: int | None = None
+    try:
+        entries = await live.submit(drafts, identity, epoch=lease.epoch)
+        recorded = getattr(entries[0].event, "epoch", None)
+        return entries
+    finally:
+        if recorded != lease.epoch:
+            # Refused, or answered with an earlier claim. It runs out and is not given back: it may stand
+            # where the lease of somebody stood who is gone, and `claims` still has to tell of that.
+            await store.renew(lease, 0)
+
+
+def lease_name(log: LogId, event: Claim) -> str:
+    """Under which name a claim is leased."""
+    return f"execution:{log}:{event.execution}" if isinstance(event, e.ExecutionClaimed) else f"run:{log}"
+
+
+def held_for(lease: Lease) -> Held | None:
+    """What a lease is held for, if it is for a claim."""
+    runtime, epoch = RuntimeId(lease.holder), lease.epoch
+    match lease.name.split(":"):
+        case ["run", log]:
+            claim: Claim = e.RunClaimed(runtime=runtime, epoch=epoch)
+        case ["execution", log, execution]:
+            claim = e.ExecutionClaimed(execution=ExecutionId(execution), runtime=runtime, epoch=epoch)
+        case _:
+            return None
+    return Held(log=LogId(log), claim=claim, seconds_left=lease.seconds_left)

@@ -1,0 +1,265 @@
+"""What somebody may do in a log: the lesser of what their credentials and their role allow.
+
+Looked up in the workspace log each time, as it is at that moment, so that a token that is
+revoked and a role that is lowered, in whatever process, count from the next call on.
+Who owns the files, Quire itself and runtimes started by the owner need no look.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from datetime import datetime
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from ..core import codec
+from ..core import events as e
+from ..core.directory import Directory, role_key
+from ..core.errors import BadInput, NotFound, Refused
+from ..core.events import Draft, KnownEvent, Scope
+from ..core.ids import WORKSPACE_LOG, ActorId, LogId
+from ..core.roles import ALL_SCOPES, ROLE_SCOPES, Place, chain, closed_notebooks, scopes_in
+from ..core.shape import blob_refs
+from ..stores.store import Store
+from . import access
+from .access import Identity
+from .references import References
+from .tokens import check_grant
+
+T = TypeVar("T")
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody, and the directory as it is when they ask."""
+
+    identity: Identity
+    directory: Directory
+    closed: frozenset[str] = frozenset()
+
+    def scopes(self, place: Place) -> frozenset[Scope]:
+        """What they may do in a log."""
+        who = self.identity
+        if not who.is_bound:
+            return who.scopes
+        if who.notebooks is not None and not any(each.log in who.notebooks for each in chain(place)):
+            return frozenset()
+        return who.scopes & self._by_role(place)
+
+    def check(self, place: Place, scope: Scope) -> None:
+        """Refuse what they may not do."""
+        access.check_scope(self.identity, scope)
+        if scope in self.scopes(place):
+            return
+        actor = self.identity.actor
+        if self._by_role(place) >= {scope}:
+            raise Refused(f"{actor} may not touch log {place.log}: the token is for other notebooks.")
+        whose = self.identity.on_behalf_of or actor
+        where = "--all" if place.log == WORKSPACE_LOG else place.log
+        next_step = f"An owner can change that: `quire role set {whose} ROLE {where}`."
+        for role, scopes in ROLE_SCOPES.items():
+            if scopes == self._by_role(place):
+                raise Refused(
+                    f"{actor} may not {access.DOES[scope]} {place.log}, where the role is {role}. {next_step}"
+                )
+        raise Refused(f"{actor} has no role in {place.log}, where others have one. {next_step}")
+
+    def _by_role(self, place: Place) -> frozenset[Scope]:
+        who = self.identity
+        if who.owns:
+            return ALL_SCOPES
+        return scopes_in(self.directory, self.closed, place, who.actor, who.on_behalf_of)
+
+    def check_role(self, event: e.RoleSet) -> None:
+        """Roles in all notebooks are given by who has one there, or by who owns the files."""
+        who = self.identity
+        mine = self.directory.roles.get(role_key(None, who.on_behalf_of or who.actor))
+        if event.notebook is None and who.is_bound and mine != "owner":
+            raise Refused(
+                f"{who.actor} may not give roles in all notebooks: that takes the owner of the files, "
+                "or somebody who is owner in all of them. Name a notebook."
+            )
+
+
+class _Begun(msgspec.Struct, frozen=True, kw_only=True):
+    """How a log began."""
+
+    made_by: frozenset[ActorId] = frozenset()
+    of: LogId | None = None
+
+
+class Rights:
+    """Looks up what is asked about rights. One for all identities of a process."""
+
+    def __init__(self, store: Store, directory: Callable[[], Awaitable[Directory]], now: Callable[[], str]) -> None:
+        self._store = store
+        self.directory = directory
+        self.now = now
+        self.references = References(store)
+        self._begun: dict[LogId, _Begun] = {}
+        self._closed: tuple[int, frozenset[str]] = (-1, frozenset())
+
+    async def standing(self, identity: Identity, directory: Directory | None = None) -> Standing:
+        """Who they are now (or in a directory that was just read); refused if their token no longer opens anything."""
+        if not identity.is_bound:
+            return Standing(identity=identity, directory=Directory())
+        directory = await self.directory() if directory is None else directory
+        if identity.token is not None:
+            access.valid_token(directory, identity.token, self.now())
+        if self._closed[0] != directory.seq:
+            self._closed = (directory.seq, closed_notebooks(directory))
+        return Standing(identity=identity, directory=directory, closed=self._closed[1])
+
+    async def check(self, identity: Identity, log: LogId, scope: Scope, begins: KnownEvent | None = None) -> Standing:
+        """Refuse what they may not do in a log, which may begin with this event."""
+        access.check_scope(identity, scope)
+        standing = await self.standing(identity)
+        if identity.is_bound:
+            standing.check(await self.place(log, standing.directory, begins), scope)
+        return standing
+
+    async def readable(self, standing: Standing, logs: Iterable[LogId]) -> set[LogId]:
+        """Those of `logs` that they may read."""
+        if not standing.identity.is_bound:
+            return set(logs) if "read" in standing.identity.scopes else set()
+        return {log for log in logs if "read" in standing.scopes(await self.place(log, standing.directory))}
+
+    async def check_everything(self, identity: Identity) -> None:
+        """Refuse who may not read all that there is."""
+        access.check_scope(identity, "read")
+        told = f"{identity.actor} may not query the whole workspace"
+        if identity.notebooks is not None:
+            raise Refused(f"{told}: the token is for some notebooks only. Read those one by one.")
+        standing = await self.standing(identity)
+        logs = {LogId(log) for log in standing.closed}  # what is open is open to all
+        if await self.readable(standing, logs) != logs:
+            raise Refused(f"{told}: a notebook is closed to it. Read the others one by one.")
+
+    async def place(self, log: LogId, directory: Directory, begins: KnownEvent | None = None) -> Place:
+        """A log, with who began it and what it is a run of."""
+        line = [(log, await self._begin(log, begins))]
+        while (of := line[-1][1].of) is not None and of not in [each for each, _ in line]:
+            line.append((of, await self._begin(of)))
+        return _place(line, directory)
+
+    async def _begin(self, log: LogId, begins: KnownEvent | None = None) -> _Begun:
+        """How a log began, or is about to. What is recorded of it never changes, so that is read once."""
+        if log in self._begun or log == WORKSPACE_LOG:
+            return self._begun.get(log, _Begun())
+        records = await self._store.read(log, 0, 1)
+        event = codec.entry(records[0]).event if records else begins
+        of = event.source.notebook if isinstance(event, e.RunRequested) else None
+        made_by = {who for each in records for who in (each.actor, each.on_behalf_of) if who is not None}
+        found = _Begun(made_by=frozenset(made_by), of=of)
+        if records:
+            self._begun[log] = found
+        return found
+
+    # ---- What is given away
+
+    async def check_submission(self, identity: Identity, log: LogId, drafts: Sequence[Draft]) -> None:
+        """Refuse what they may not say in a log, and what would give away more than they have."""
+        needed: set[Scope] = {access.scope_of(draft.event) for draft in drafts}
+        for scope in sorted(needed - {"admin"}):
+            await self.check(identity, log, scope, drafts[0].event)
+        for draft in drafts:
+            event = draft.event
+            if isinstance(event, e.RoleSet):
+                await self._check_role(identity, log, event)
+            elif access.scope_of(event) == "admin":
+                await self.check(identity, log, "admin")
+            if isinstance(event, e.TokenCreated):
+                check_grant(identity, event)
+            if identity.is_bound:
+                await self._check_references(identity, event)
+
+    async def _check_role(self, identity: Identity, log: LogId, event: e.RoleSet) -> None:
+        """A role in a notebook is given by its owner."""
+        if log != WORKSPACE_LOG:
+            raise BadInput("role_set belongs into the workspace log, not into a notebook's.")
+        standing = await self.check(identity, event.notebook or WORKSPACE_LOG, "admin")
+        standing.check_role(event)
+        if event.notebook is not None and await self._store.info(event.notebook) is None:
+            raise NotFound(f"There is no notebook or run {event.notebook!r} to have a role in.")
+
+    async def _check_references(self, identity: Identity, event: KnownEvent) -> None:
+        """Who refers to a blob makes it readable in that log: so they must be able to read it themselves."""
+        for ref in blob_refs(event):
+            if not await self.may_refer(identity, ref.hash):
+                told = f"{identity.actor} may not refer to blob {ref.hash}: it is of a notebook that it may not read."
+                raise Refused(f"{told} Send the bytes first.")
+
+    async def may_refer(self, identity: Identity, hash: str) -> bool:
+        """Whether they may name a blob in an event: nobody else has it, or they may read it."""
+        if not identity.is_bound or not await self.references.logs(hash):
+            return True
+        return await self.may_open(identity, hash)
+
+    async def may_open(self, identity: Identity, hash: str) -> bool:
+        """Whether they may read a blob: they put it here, or may read a log that refers to it."""
+        if not identity.is_bound or self.references.had(hash, identity.actor):
+            return True
+        logs = await self.references.logs(hash)
+        return bool(await self.readable(await self.standing(identity), logs))
+
+    # ---- While somebody listens
+
+    async def guarded(
+        self, identity: Identity, pages: AsyncIterator[T], check: Callable[[], Awaitable[Any]]
+    ) -> AsyncIterator[T]:
+        """Yield what comes as long as `check` passes: looked at before each page, and whenever rights change."""
+        if not identity.is_bound:
+            async for page in pages:
+                yield page
+            return
+        head = await self._store.info(WORKSPACE_LOG)
+        changes = self._store.follow(WORKSPACE_LOG, head.head.seq if head is not None else 0)
+        page, change = _next(pages), _next(changes)
+        try:
+            while True:
+                await check()
+                await asyncio.wait((page, change), timeout=self.left(identity), return_when=asyncio.FIRST_COMPLETED)
+                await check()
+                if change.done():
+                    change.result()
+                    change = _next(changes)
+                if page.done():
+                    found = page.result()
+                    page = _next(pages)
+                    yield found
+        except StopAsyncIteration:
+            return
+        finally:
+            for task in (page, change):
+                task.cancel()
+            await asyncio.wait((page, change))
+            for task in (page, change):
+                with contextlib.suppress(BaseException):
+                    task.result()
+
+    def left(self, identity: Identity) -> float | None:
+        """How many seconds their token is good for; None when it has no end."""
+        if identity.expires_at is None:
+            return None
+        left = datetime.fromisoformat(identity.expires_at) - datetime.fromisoformat(self.now())
+        return max(0.0, left.total_seconds())
+
+
+def _place(line: Sequence[tuple[LogId, _Begun]], directory: Directory) -> Place:
+    *runs, first = line
+    place = _one(*first, directory, None)
+    for each in reversed(runs):
+        place = _one(*each, directory, place)
+    return place
+
+
+def _one(log: LogId, begun: _Begun, directory: Directory, of: Place | None) -> Place:
+    imported = directory.imports.get(log)  # who began it elsewhere is nobody here
+    made_by = begun.made_by if imported is None else frozenset((imported.by,))
+    return Place(log=log, made_by=made_by, of=of)
+
+
+def _next(pages: AsyncIterator[T]) -> asyncio.Task[T]:
+    return asyncio.ensure_future(cast("Coroutine[Any, Any, T]", anext(pages)))

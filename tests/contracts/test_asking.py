@@ -1,0 +1,153 @@
+"""Asking first, on every store: what becomes a proposal, and whose yes it takes (rule 3)."""
+
+from __future__ import annotations
+
+import pytest
+
+from quire.core import events as e
+from quire.core.errors import BadInput, QuireError
+from quire.core.events import KnownEvent
+from quire.core.ids import (
+    WORKSPACE_LOG,
+    ActorId,
+    CellId,
+    CommentId,
+    ExecutionId,
+    LogId,
+    ProposalId,
+)
+from quire.core.text import source_hash
+from quire.workspace.local import LocalWorkspace
+from quire.workspace.proposing import proposed
+from quire.workspace.workspace import Workspace
+
+from .doors import bearer
+from .identities import (
+    ADA,
+    AGENT,
+    ALL,
+    BOB,
+    LOG,
+    RENAMED,
+    REQUESTED,
+    A,
+    B,
+    X,
+    draft,
+    give,
+    refused,
+    say,
+)
+
+# ---- Asking first
+
+
+async def test_what_has_to_be_asked_becomes_one_proposal(agent: Workspace, ada: Workspace) -> None:
+    drafts = [
+        draft(e.SourceEdited(cell=A, base_hash=source_hash("x = 1"), text="x = 2")),
+        draft(e.CellAdded(cell=CellId("new"), after=A, kind="sql", source="select 2")),
+        draft(e.ExecutionRequested(execution=X, cell=A, source_hash=source_hash("x = 2"))),
+        draft(e.ExecutionRequested(execution=ExecutionId("x2"), cell=B, source_hash=source_hash("select 1"))),
+        draft(
+            e.ExecutionRequested(execution=ExecutionId("x3"), cell=CellId("new"), source_hash=source_hash("select 2"))
+        ),
+    ]
+    entries = await agent.submit(LOG, drafts)
+    made = proposed(drafts, entries)
+    assert made is not None
+    assert (entries[0].actor, entries[0].on_behalf_of, entries[0].id) == (AGENT, ADA, drafts[0].id)
+    assert [effect.cell_kind for effect in made.effects] == ["code", "sql", "sql"]
+    assert (await ada.read(LOG)).cells[A].source == "x = 1"
+    assert await agent.submit(LOG, drafts) == entries, "sent again, it is answered"
+    await say(ada, e.ProposalAccepted(proposal=made.proposal))
+    notebook = await ada.read(LOG)
+    assert (notebook.cells[A].source, notebook.cells[A].state) == ("x = 2", "queued")
+    assert notebook.cells[CellId("new")].state == "queued"
+
+
+async def test_what_is_not_asked_is_recorded_as_it_is(owner: LocalWorkspace, ada: Workspace) -> None:
+    agent = await bearer(owner, AGENT, "read", "edit", "run", on_behalf_of=ADA, asks=["run"])
+    drafts = [draft(e.CellNamed(cell=A, name="load"))]
+    assert proposed(drafts, await agent.submit(LOG, drafts)) is None
+    assert (await ada.read(LOG)).cells[A].name == "load"
+    mixed = [draft(e.CellNamed(cell=A, name="later")), draft(REQUESTED)]
+    assert proposed(mixed, await agent.submit(LOG, mixed)) is not None, "what was sent together is asked together"
+    assert (await ada.read(LOG)).cells[A].name == "load"
+
+
+async def test_talking_needs_no_asking(agent: Workspace) -> None:
+    talk = [e.CommentAdded(comment=CommentId("c"), text="why?")]
+    own = e.ProposalMade(proposal=ProposalId("own"), why="better", changes=(e.CellRemoved(cell=A),))
+    drafts = [draft(own)]
+    assert [type(entry.event) for entry in await say(agent, *talk)] == [e.CommentAdded]
+    assert proposed(drafts, await agent.submit(LOG, drafts)) is None
+    await say(agent, e.ProposalWithdrawn(proposal=ProposalId("own")))
+    with pytest.raises(BadInput):
+        await say(agent, e.CommentEdited(comment=CommentId("c"), text="oh"), e.CellRemoved(cell=A))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        RENAMED,
+        e.NotebookArchived(),
+        e.MetadataSet(values={"x": 1}),
+        e.FileBound(path="a.py"),
+        e.MomentNamed(name="now", seq=1),
+        e.InterruptRequested(execution=X),
+        e.ExecutionCancelled(execution=X),
+        e.InputAnswered(execution=X, prompt="?", answer="y"),
+        e.RunCancelRequested(),
+        e.RunRequested(name="run", source=e.RunSource(path="x.py")),
+        e.NotebookCreated(name="new"),
+    ],
+    ids=lambda event: type(event).__name__,
+)
+async def test_what_cannot_be_proposed_is_refused_to_who_has_to_ask(agent: Workspace, event: KnownEvent) -> None:
+    log = LogId("n7") if isinstance(event, e.RunRequested | e.NotebookCreated) else LOG
+    before = await agent.logs()
+    assert "cannot be proposed" in await refused(say(agent, event, log=log))
+    assert await agent.logs() == before
+
+
+async def test_what_makes_no_sense_is_not_proposed_either(agent: Workspace) -> None:
+    named = e.ExecutionRequested(execution=X, cell=A, source_hash=source_hash("x = 1"), runtime="python")
+    for event in (e.CellRemoved(cell=CellId("nowhere")), named, e.CellAdded(cell=A, after=None)):
+        with pytest.raises(QuireError):
+            await say(agent, event)
+    for event in (e.CellRemoved(cell=A), REQUESTED):
+        with pytest.raises(BadInput):
+            await say(agent, event, log=WORKSPACE_LOG)
+    assert (await agent.read(LOG)).proposals == {}
+
+
+async def test_a_yes_takes_somebody_else_who_may(owner: LocalWorkspace, ada: Workspace, agent: Workspace) -> None:
+    drafts = [draft(e.CellRemoved(cell=A))]
+    made = proposed(drafts, await agent.submit(LOG, drafts))
+    assert made is not None
+    yes = e.ProposalAccepted(proposal=made.proposal)
+    itself = await bearer(owner, AGENT, *ALL, on_behalf_of=ADA)
+    editor = await bearer(owner, BOB, "read", "edit", "run", "admin")
+    for nobody, why in ((agent, "approve"), (itself, "own"), (editor, "approve"), (owner, "QUIRE_TOKEN")):
+        assert why in await refused(say(nobody, yes))
+    await give(ada, BOB, "viewer")
+    assert "viewer" in await refused(say(await bearer(owner, BOB, "read", "approve"), yes))
+    await say(ada, yes)
+    assert (await ada.read(LOG)).cells[A].removed
+
+
+async def test_who_acts_for_the_proposer_is_no_second_yes(owner: LocalWorkspace, ada: Workspace) -> None:
+    await say(ada, e.ProposalMade(proposal=ProposalId("p"), why="mine", changes=(e.CellRemoved(cell=A),)))
+    hers = await bearer(owner, AGENT, *ALL, on_behalf_of=ADA)
+    his = await bearer(owner, ActorId("agent:other"), *ALL, on_behalf_of=BOB)
+    yes = e.ProposalAccepted(proposal=ProposalId("p"))
+    assert "no second yes" in await refused(say(hers, yes))
+    await say(his, yes)
+
+
+async def test_a_token_asks_only_for_what_it_may(owner: LocalWorkspace) -> None:
+    wrong: list[tuple[tuple[e.Scope, ...], e.Scope]] = [(("read",), "edit"), (ALL, "approve"), (ALL, "read")]
+    for scopes, asks in wrong:
+        with pytest.raises(BadInput):
+            await owner.create_token(AGENT, scopes, asks=[asks])
+    assert await owner.tokens() == []
