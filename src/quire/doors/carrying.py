@@ -1,0 +1,85 @@
+"""A notebook from and to the text of a file, for every door: what is read and written is the business of files."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ..core.errors import BadInput, Conflict, NotFound
+from ..core.events import Draft
+from ..core.exchange import blobs_of, events_of, sheet_of
+from ..core.ids import LogId
+from ..core.notebook import Notebook
+from ..files import formats
+from ..workspace.bundle import Carried
+from ..workspace.clock import new_id
+from ..workspace.drafts import batches
+from ..workspace.workspace import LogInfo, Workspace
+
+
+async def export_notebook(
+    workspace: Workspace, info: LogInfo, path: str, seq: int | None = None, *, most_bytes: int | None = None
+) -> tuple[str, Carried]:
+    """The notebook as the text of a file at `path`, whose ending says the format.
+
+    What it shows is read into memory, and refused when that is more than `most_bytes`.
+    """
+    formats.format_of(path)
+    notebook = await workspace.read(info.log, seq)
+    blobs, missing = await _blobs(workspace, notebook, most_bytes)
+
+    def written() -> str:
+        sheet = sheet_of(notebook, blobs, info.log)
+        formats.check_language(sheet, path)
+        return formats.write(sheet, path)
+
+    carried = Carried(
+        log=info.log,
+        kind=info.kind,
+        name=notebook.name,
+        events=notebook.seq,
+        blobs=len(blobs),
+        missing_blobs=missing,
+    )
+    # A large notebook takes a while, and others wait for the loop.
+    return await asyncio.to_thread(written), carried
+
+
+async def _blobs(
+    workspace: Workspace, notebook: Notebook, most_bytes: int | None
+) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """The blobs that a file holds, and the hashes of those that are not there."""
+    found: dict[str, bytes] = {}
+    missing: dict[str, None] = {}
+    size = 0
+    for ref in blobs_of(notebook):
+        data = bytearray()
+        try:
+            async for chunk in workspace.open_blob(ref.hash):
+                data += chunk
+                size += len(chunk)
+                if most_bytes is not None and size > most_bytes:
+                    raise BadInput(
+                        f"{notebook.name!r} shows more than {most_bytes:,} bytes. Export it as a bundle (.quire)."
+                    )
+            found[ref.hash] = bytes(data)
+        except NotFound:
+            missing[ref.hash] = None
+    return found, tuple(missing)
+
+
+async def import_notebook(workspace: Workspace, text: str, path: str, name: str) -> Carried:
+    """Make a notebook of the text of a file at `path`. Whoever asks is its author."""
+    sheet = await asyncio.to_thread(formats.read, text, path)
+    if any(info.name == name for info in await workspace.logs("notebook")):
+        raise Conflict(f"There is a notebook {name!r} already. Choose another name.")
+    try:
+        events, blobs = await asyncio.to_thread(events_of, sheet, name, new_id)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}", **error.details) from None
+    for data, media in blobs.values():
+        await workspace.put_blob(data, media)
+    log = LogId(new_id())
+    # Larger notebooks come in parts; only a store that fails in between leaves a part.
+    for batch in batches(Draft(id=new_id(), event=event) for event in events):
+        await workspace.submit(log, batch)
+    return Carried(log=log, kind="notebook", name=name, events=len(events), blobs=len(blobs))

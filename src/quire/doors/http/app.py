@@ -1,0 +1,71 @@
+"""The application: all routes, behind one gate."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import msgspec
+from litestar import Litestar, Response
+from litestar.datastructures import State
+from litestar.di import Provide
+from litestar.handlers import HTTPRouteHandler
+
+from ...workspace.local import LocalWorkspace
+from . import blobs, carrying, front, health, leases, logs, notebooks, proposals, runs, signing_in, tokens, trust
+from .access_log import AccessLog
+from .asking import admit, asking, make_door
+from .description import about, describe
+from .faults import HANDLERS, JSON
+from .gate import Gate
+from .route import route
+from .settings import ServerSettings
+from .socket import socket
+
+
+@route("GET", "/api/openapi.json", "openapi", tag="server", answer=dict[str, Any])
+async def openapi() -> Response[bytes]:
+    """This description."""
+    return Response(_described(), media_type=JSON)
+
+
+@cache
+def _described() -> bytes:
+    return msgspec.json.encode(describe(about(ROUTES)))
+
+
+ROUTES: list[HTTPRouteHandler] = [
+    *health.ROUTES,
+    openapi,
+    *signing_in.ROUTES,
+    *tokens.ROUTES,
+    *logs.ROUTES,
+    *notebooks.ROUTES,
+    *runs.ROUTES,
+    *proposals.ROUTES,
+    *blobs.ROUTES,
+    *carrying.ROUTES,
+    *trust.ROUTES,
+    *leases.ROUTES,
+]
+
+
+def make_app(
+    workspace: LocalWorkspace, settings: ServerSettings | None = None, log: AccessLog | None = None
+) -> Litestar:
+    """The door to a workspace. Whoever made the workspace closes it."""
+    chosen = settings or ServerSettings()
+    app = Litestar(
+        [*ROUTES, *front.ROUTES, socket],
+        debug=False,  # whatever the environment says: tracebacks are for the log
+        pdb_on_exception=False,
+        dependencies={"workspace": Provide(asking, sync_to_thread=False)},
+        exception_handlers=HANDLERS,
+        guards=[admit],
+        logging_config=None,
+        openapi_config=None,
+        request_max_body_size=chosen.body_bytes,
+        state=State({"door": make_door(workspace, chosen)}),
+    )
+    app.asgi_handler = Gate(app.asgi_handler, chosen, log or AccessLog())
+    return app

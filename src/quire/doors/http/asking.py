@@ -1,0 +1,199 @@
+"""Who asks: from the token in the header `Authorization`, or in the cookie of a signed-in browser.
+
+Nothing else names an actor, and no token is ever in a URL. With a cookie, whatever changes something, and the
+socket, must come from a page of this server: a browser sends its cookies along with anybody's request.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, TypeAlias, cast
+
+import msgspec
+from litestar import Request
+from litestar.connection import ASGIConnection
+from litestar.di import NamedDependency
+from litestar.exceptions import WebSocketException
+from litestar.handlers import BaseRouteHandler
+
+from ...core.errors import Refused
+from ...workspace.local import LocalWorkspace
+from ...workspace.tokens import secret_digest
+from .faults import Answered, signed_out, too_many
+from .limits import KEPT, Allowance
+from .settings import ServerSettings
+
+Asked: TypeAlias = NamedDependency[LocalWorkspace]
+"""The workspace for whoever asks: what a route takes under the name `workspace`."""
+Connection: TypeAlias = ASGIConnection[Any, Any, Any, Any]
+OPEN = {"open": True}
+"""What a route that needs no token says of itself to Litestar."""
+SAFE = ("GET", "HEAD", "OPTIONS")
+_PORTS = {"http": "80", "https": "443", "ws": "80", "wss": "443"}
+
+
+class Door(msgspec.Struct, frozen=True, kw_only=True):
+    """What all requests to one server share."""
+
+    workspace: LocalWorkspace
+    settings: ServerSettings
+    requests: Allowance
+    failures: Allowance
+    good: OrderedDict[str, None]
+    """Hashes of tokens that opened something: wrong ones of the same address do not keep them out."""
+
+
+def make_door(workspace: LocalWorkspace, settings: ServerSettings) -> Door:
+    """Nobody has asked for anything yet."""
+    return Door(
+        workspace=workspace,
+        settings=settings,
+        requests=Allowance(settings.request_burst, settings.requests_per_second),
+        failures=Allowance(settings.failures_per_minute, settings.failures_per_minute / 60),
+        good=OrderedDict(),
+    )
+
+
+def door_of(connection: Connection) -> Door:
+    """The door that a request came through."""
+    return cast("Door", connection.app.state.door)
+
+
+async def admit(connection: Connection, handler: BaseRouteHandler) -> None:
+    """Let in whoever has a token that is good. Litestar asks this before it reads anything of the body."""
+    if handler.opt.get("open"):
+        return
+    try:
+        await _admit(connection)
+    except Answered as refused:
+        if connection.scope["type"] != "websocket":
+            raise
+        cast("dict[str, Any]", connection.scope["state"])["refused"] = refused
+        raise WebSocketException(detail="", code=4000 + refused.status) from refused
+
+
+async def _admit(connection: Connection) -> None:
+    check_page(connection)
+    secret = _from_header(connection)
+    if secret is None:
+        secret = _from_cookie(connection)
+        check_origin(connection)
+    workspace = await bearer(connection, secret)
+    connection.scope["state"]["asking"] = workspace
+    token = workspace.identity.token or workspace.identity.actor
+    if wait := door_of(connection).requests.take(token):
+        raise too_many(f"Token {token} makes more requests than this server takes. Wait, then go on.", wait)
+
+
+def asking(request: Request[Any, Any, Any]) -> LocalWorkspace:
+    """What Litestar gives to a route that wants the workspace."""
+    return asked_by(request)
+
+
+def asked_by(connection: Connection) -> LocalWorkspace:
+    """The same for anything that `admit` let in."""
+    return cast("LocalWorkspace", connection.scope["state"]["asking"])
+
+
+async def bearer(connection: Connection, secret: str) -> LocalWorkspace:
+    """The workspace for the bearer of a token. Who tries many wrong ones has to wait."""
+    door, digest, peer = door_of(connection), secret_digest(secret), peer_of(connection)
+    if digest not in door.good and door.failures.left(peer) < 1:
+        raise too_many(f"{peer} tried too many tokens that open nothing. Wait, then go on.", 60)
+    try:
+        workspace = await door.workspace.bearer(secret)
+    except Refused as refused:
+        door.good.pop(digest, None)
+        door.failures.take(peer)
+        raise signed_out(str(refused)) from refused
+    _remember(door.good, digest)
+    return workspace
+
+
+def _remember(good: OrderedDict[str, None], digest: str) -> None:
+    good[digest] = None
+    good.move_to_end(digest)
+    while len(good) > KEPT:
+        good.popitem(last=False)
+
+
+def peer_of(connection: Connection) -> str:
+    """The address at the other end."""
+    client = connection.scope["client"]
+    return client[0] if client else "somebody"
+
+
+# ---- Tokens
+
+
+def _from_header(connection: Connection) -> str | None:
+    """The token in the header; None when there is no such header."""
+    told = connection.headers.get("authorization")
+    if told is None:
+        return None
+    scheme, _, secret = told.partition(" ")
+    if scheme.lower() != "bearer" or not secret.strip():
+        raise signed_out("The header Authorization is not `Bearer TOKEN`. Ask whoever runs the workspace for a token.")
+    return secret.strip()
+
+
+def _from_cookie(connection: Connection) -> str:
+    secret = connection.cookies.get(cookie_name(connection))
+    if not secret:
+        told = "There is no token: send `Authorization: Bearer TOKEN`, or sign in with a browser"
+        raise signed_out(f"{told} (`quire open`, `quire token new`).")
+    return secret
+
+
+def is_secure(connection: Connection) -> bool:
+    """Whether the request came by https."""
+    return connection.scope["scheme"] in ("https", "wss")
+
+
+def cookie_name(connection: Connection) -> str:
+    """Cookies know no ports: the name keeps two servers of one machine apart."""
+    _, _, port = _host_and_port(connection.headers.get("host", ""))
+    name = f"quire-{port or _PORTS[connection.scope['scheme']]}"
+    return f"__Host-{name}" if is_secure(connection) else name
+
+
+# ---- From which page
+
+
+def check_page(connection: Connection) -> None:
+    """Refuse what a page of another site asks for, whatever it brings along."""
+    if connection.headers.get("sec-fetch-site") != "cross-site" or _is_known(connection):
+        return
+    raise Answered(403, Refused("A page of another site may not ask this server for anything. Use the server's own."))
+
+
+def check_origin(connection: Connection) -> None:
+    """Refuse a change, or a socket, that does not come from a page of this server."""
+    if connection.scope["type"] == "http" and connection.scope["method"] in SAFE:
+        return
+    if not _is_known(connection):
+        came = connection.headers.get("origin", "nowhere")[:100]
+        told = f"With a cookie, changes come from a page of this server, and this came from {came!r}."
+        raise Answered(403, Refused(f"{told} Programs send `Authorization: Bearer TOKEN` instead."))
+
+
+def _is_known(connection: Connection) -> bool:
+    origin = connection.headers.get("origin")
+    scheme = "https" if is_secure(connection) else "http"
+    own = f"{scheme}://{connection.headers.get('host', '')}".lower()
+    return origin is not None and (origin.lower() == own or origin in door_of(connection).settings.origins)
+
+
+def check_host(host: str, settings: ServerSettings) -> None:
+    """Refuse a name that is not this server's: a page that has its own name point here must not get in."""
+    name, _, port = _host_and_port(host)
+    if name.lower() in settings.hosts and (not port or port.isdecimal()):
+        return
+    told = f"This server is not {host[:100]!r}: it answers to {', '.join(settings.hosts)}."
+    raise Answered(421, Refused(f"{told} Whoever runs it can add a name: the setting `hosts`."))
+
+
+def _host_and_port(host: str) -> tuple[str, str, str]:
+    end = host.rfind("]")
+    name, colon, port = host[end + 1 :].partition(":")
+    return host[: end + 1] + name, colon, port

@@ -1,0 +1,125 @@
+"""Logs: which there are, what stands in them, and writing into them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+from urllib.parse import unquote
+
+from litestar.params import FromPath
+from msgspec import Meta
+
+from ...core import codec
+from ...core.chain import Record
+from ...core.directory import Directory
+from ...core.errors import NotFound
+from ...core.ids import LogId
+from ...workspace import wire
+from ...workspace.bodies import Body, Number
+from ...workspace.local import LocalWorkspace
+from ...workspace.proposing import proposed
+from ...workspace.workspace import LogInfo, LogKind
+from .answering import while_there
+from .asking import Asked
+from .route import Asking, body_of, checked, query_of, route
+
+PAGE_BYTES = 8 << 20
+"""An answer ends with the event that goes past so many bytes."""
+_AT_ONCE = 100
+_MOST_NAME = 400
+
+
+class LogsAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which logs."""
+
+    kind: LogKind | None = None
+
+
+class EventsAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which events: those with since < seq <= until."""
+
+    since: Number = 0
+    until: Number | None = None
+    limit: Annotated[int, Meta(ge=1, le=2000)] = 2000
+    types: tuple[str, ...] = ()
+    """Only these; with commas, or the parameter more than once."""
+
+
+class FeedAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """From where on."""
+
+    since: Number | None = None
+
+
+@route("GET", "/api/directory", "directory", tag="workspace", answer=Directory)
+async def directory(workspace: Asked) -> Directory:
+    """What is true across notebooks: actors, roles, policies, tokens without their secrets, imports."""
+    return await workspace.directory()
+
+
+@route("GET", "/api/logs", "logs", tag="logs", query=LogsAsked, answer=list[LogInfo])
+async def logs(request: Asking, workspace: Asked) -> list[LogInfo]:
+    """List the logs that the bearer may read, the one begun last first."""
+    return await workspace.logs(query_of(request, LogsAsked).kind)
+
+
+@route("GET", "/api/logs/{name}", "find", tag="logs", answer=LogInfo)
+async def find(request: Asking, name: FromPath[str], workspace: Asked) -> LogInfo:
+    """Find the one log of that id, name or beginning of an id."""
+    wanted = unquote(request.scope["raw_path"].decode("latin-1").rpartition("/")[2])  # a name may hold a slash
+    if not 0 < len(wanted) <= _MOST_NAME:
+        raise NotFound(f"There is no notebook or run {wanted[:80]!r}: names are shorter.")
+    return await workspace.find(wanted)
+
+
+@route("GET", "/api/logs/{log}/events", "events", tag="logs", query=EventsAsked, answer=wire.Page)
+async def events(request: Asking, log: FromPath[str], workspace: Asked) -> wire.Page:
+    """Read events of a log, in order and as they are stored.
+
+    Ask again from the last number as long as `more` is true: an answer has 2000 events at most, and some megabytes.
+    """
+    id = LogId(checked(log, "Log"))
+    return await while_there(request, _page(workspace, id, query_of(request, EventsAsked)))
+
+
+async def _page(workspace: LocalWorkspace, log: LogId, asked: EventsAsked) -> wire.Page:
+    entries: list[wire.EntryOnWire] = []
+    size = 0
+    async for record in _records(workspace, log, asked):
+        if len(entries) == asked.limit or size > PAGE_BYTES:
+            return wire.Page(entries=entries, more=True)
+        entries.append(wire.from_record(record))
+        size += len(record.payload)
+    return wire.Page(entries=entries)
+
+
+async def _records(workspace: LocalWorkspace, log: LogId, asked: EventsAsked) -> AsyncIterator[Record]:
+    since = asked.since
+    while page := await workspace.records(log, since, asked.until, limit=_AT_ONCE, types=asked.types or None):
+        for record in page:
+            yield record
+        since = page[-1].seq
+
+
+@route("POST", "/api/logs/{log}/events", "submit", tag="logs", body=wire.Submission, answer=wire.Submitted)
+async def submit(request: Asking, log: FromPath[str], workspace: Asked) -> wire.Submitted:
+    """Record drafts in a log, in this order, all or none.
+
+    The first event of a new log says what it is: `notebook_created` or `run_requested`. A draft whose id or key was
+    used before is answered with the first event. Of a bearer who has to ask, the drafts become one proposal.
+    """
+    id = LogId(checked(log, "Log"))
+    drafts = [codec.draft_from(each) for each in (await body_of(request, wire.Submission)).drafts]
+    entries = await workspace.submit(id, drafts)
+    asked = proposed(drafts, entries) is not None
+    return wire.Submitted(entries=[wire.from_entry(entry) for entry in entries], proposed=asked)
+
+
+@route("GET", "/api/feed", "feed", tag="logs", query=FeedAsked, answer=wire.Fed)
+async def feed(request: Asking, workspace: Asked) -> wire.Fed:
+    """Tell which logs have grown since a position, at once; without one, only the position. The socket goes on telling."""
+    growth, position = await workspace.grown(query_of(request, FeedAsked).since)
+    return wire.Fed(growth=growth, position=position)
+
+
+ROUTES = [directory, logs, find, events, submit, feed]

@@ -1,0 +1,146 @@
+"""Notebooks as they are, and cells that are to run."""
+
+from __future__ import annotations
+
+import os
+
+from litestar.params import FromPath
+
+from ...core import events as e
+from ...core.errors import NotFound
+from ...core.events import Draft
+from ...core.finding import find_cell
+from ...core.ids import ExecutionId, LogId, new_cell_ids
+from ...core.notebook import Execution, Notebook
+from ...core.text import source_hash
+from ...workspace import bodies
+from ...workspace.bodies import (
+    Body,
+    CellToRun,
+    ExecutionFound,
+    ExecutionsMade,
+    ExecutionsWanted,
+    NotebookWanted,
+    Number,
+)
+from ...workspace.clock import new_id
+from ...workspace.local import LocalWorkspace
+from ...workspace.proposing import proposed
+from ...workspace.workspace import LogInfo
+from .answering import while_there
+from .asking import Asked
+from .route import Asking, body_of, checked, query_of, route
+
+_ENDED = e.ExecutionFinished | e.ExecutionSkipped | e.ExecutionCancelled
+_ENDINGS = ("execution_finished", "execution_skipped", "execution_cancelled")
+
+
+class MomentAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """As it was at that number; without one, as it is."""
+
+    seq: Number | None = None
+
+
+@route("GET", "/api/notebooks", "notebooks", tag="notebooks", answer=list[LogInfo])
+async def notebooks(workspace: Asked) -> list[LogInfo]:
+    """List the notebooks that the bearer may read, the one begun last first."""
+    return await workspace.logs("notebook")
+
+
+@route("POST", "/api/notebooks", "create_notebook", tag="notebooks", body=NotebookWanted, answer=bodies.NotebookMade)
+async def create_notebook(request: Asking, workspace: Asked) -> bodies.NotebookMade:
+    """Make a notebook with its first cells."""
+    wanted = await body_of(request, NotebookWanted)
+    ids = new_cell_ids(len(wanted.cells), (), os.urandom)
+    events: list[e.KnownEvent] = [e.NotebookCreated(name=wanted.name, metadata=wanted.metadata)]
+    for cell, id, after in zip(wanted.cells, ids, [None, *ids], strict=False):
+        events.append(
+            e.CellAdded(
+                cell=id,
+                after=after,
+                kind=cell.kind,
+                source=cell.source,
+                name=cell.name,
+                tags=cell.tags,
+                metadata=cell.metadata,
+            )
+        )
+    entries = await workspace.submit(log := LogId(new_id()), [Draft(id=new_id(), event=each) for each in events])
+    return bodies.NotebookMade(log=log, name=wanted.name, seq=entries[-1].seq, cells=tuple(ids))
+
+
+@route("GET", "/api/notebooks/{log}", "notebook", tag="notebooks", query=MomentAsked, answer=Notebook)
+async def notebook(request: Asking, log: FromPath[str], workspace: Asked) -> Notebook:
+    """The notebook (or run) that a log comes to, as it is or as it was at a number."""
+    id = LogId(checked(log, "Log"))
+    return await while_there(request, workspace.read(id, query_of(request, MomentAsked).seq))
+
+
+# ---- Executions
+
+
+@route(
+    "POST", "/api/notebooks/{log}/executions", "execute", tag="notebooks", body=ExecutionsWanted, answer=ExecutionsMade
+)
+async def execute(request: Asking, log: FromPath[str], workspace: Asked) -> ExecutionsMade:
+    """Ask for cells to be run, in this order, as they were when somebody looked.
+
+    A cell is named by its id, or by the beginning of it, its name or its number. With `source_hash`, a cell whose source
+    moved on is refused. A runtime takes them; follow the log, or ask for the execution.
+    """
+    id = LogId(checked(log, "Log"))
+    wanted = await body_of(request, ExecutionsWanted)
+    now = await workspace.read(id)
+    events = [_requested(now, cell, wanted.runtime) for cell in wanted.cells]
+    drafts = [Draft(id=new_id(), event=event) for event in events]
+    entries = await workspace.submit(id, drafts)
+    asked = proposed(drafts, entries)
+    return ExecutionsMade(
+        executions=tuple(event.execution for event in events),
+        seq=entries[-1].seq,
+        proposal=asked.proposal if asked is not None else None,
+    )
+
+
+def _requested(now: Notebook, wanted: CellToRun, runtime: str | None) -> e.ExecutionRequested:
+    cells = list(now.live_cells)
+    cell = cells[find_cell(cells, wanted.cell)]
+    hash = wanted.source_hash if wanted.source_hash is not None else source_hash(cell.source)
+    return e.ExecutionRequested(execution=ExecutionId(new_id()), cell=cell.id, source_hash=hash, runtime=runtime)
+
+
+@route("GET", "/api/notebooks/{log}/executions/{execution}", "execution", tag="notebooks", answer=ExecutionFound)
+async def execution(request: Asking, log: FromPath[str], execution: FromPath[str], workspace: Asked) -> ExecutionFound:
+    """An execution with its outputs, as far as it is; also one that others came after."""
+    id, wanted = LogId(checked(log, "Log")), ExecutionId(checked(execution, "Execution"))
+    return await while_there(request, _found(workspace, id, wanted))
+
+
+async def _found(workspace: LocalWorkspace, log: LogId, wanted: ExecutionId) -> ExecutionFound:
+    now = await workspace.read(log)
+    found = _last(now, wanted) or await _past(workspace, log, wanted)
+    if found is None:
+        raise NotFound(f"There is no execution {wanted!r} in {now.name!r}.")
+    return ExecutionFound(seq=now.seq, execution=found)
+
+
+def _last(now: Notebook, wanted: ExecutionId) -> Execution | None:
+    for cell in now.cells.values():
+        for each in (cell.execution, cell.queued, cell.missed):
+            if each is not None and each.id == wanted:
+                return each
+    return None
+
+
+async def _past(workspace: LocalWorkspace, log: LogId, wanted: ExecutionId) -> Execution | None:
+    """One that others came after: as it was when it ended."""
+    since = 0
+    while page := await workspace.entries(log, since, types=_ENDINGS):
+        for entry in page:
+            if isinstance(entry.event, _ENDED) and entry.event.execution == wanted:
+                return _last(await workspace.read(log, entry.seq), wanted)
+        since = page[-1].seq
+    return None
+
+
+ROUTES = [notebooks, create_notebook, notebook, execute, execution]

@@ -1,0 +1,82 @@
+"""Runs and what they came to."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from litestar.params import FromPath
+from msgspec import Meta
+
+from ...core.errors import Refused
+from ...core.events import Draft, RunCancelRequested
+from ...core.ids import LogId
+from ...core.notebook import Result
+from ...runs.records import Listed, Record, listed, listed_of, listing, record_of, run_of
+from ...workspace import wire
+from ...workspace.bodies import Body, Reason
+from ...workspace.clock import new_id
+from ...workspace.local import LocalWorkspace
+from .answering import while_there
+from .asking import Asked
+from .route import Asking, body_of, checked, query_of, route
+
+Status = Literal["queued", "running", "success", "error", "timeout", "cancelled", "dead_kernel", "lost"]
+
+
+class RunsAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which runs."""
+
+    status: Status | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 50
+
+
+@route("GET", "/api/runs", "runs", tag="runs", query=RunsAsked, answer=list[Listed])
+async def runs(request: Asking, workspace: Asked) -> list[Listed]:
+    """List the runs that the bearer may read, the last one first."""
+    return await while_there(request, _listed(workspace, query_of(request, RunsAsked)))
+
+
+async def _listed(workspace: LocalWorkspace, asked: RunsAsked) -> list[Listed]:
+    try:
+        answer = await workspace.query(listing(asked.status, None, asked.limit), limit=asked.limit)
+        return list(listed(answer.rows))
+    except Refused:  # who may not read everything may read some of it
+        return await _one_by_one(workspace, asked)
+
+
+async def _one_by_one(workspace: LocalWorkspace, asked: RunsAsked) -> list[Listed]:
+    found: list[Listed] = []
+    for info in await workspace.logs("run"):
+        run = listed_of(info.log, await workspace.read(info.log))
+        if asked.status in (None, run.status):
+            found.append(run)
+        if len(found) == asked.limit:
+            break
+    return found
+
+
+@route("GET", "/api/runs/{log}", "run", tag="runs", answer=Record)
+async def run(request: Asking, log: FromPath[str], workspace: Asked) -> Record:
+    """A run: its outcome, its cells and how each ended. What they showed is in the notebook of the same id."""
+    id = LogId(checked(log, "Log"))
+    return record_of(id, await while_there(request, workspace.read(id)))
+
+
+@route("POST", "/api/runs/{log}/cancel", "cancel", tag="runs", body=Reason, answer=wire.Submitted)
+async def cancel(request: Asking, log: FromPath[str], workspace: Asked) -> wire.Submitted:
+    """Ask for a run to be stopped. Its runtime interrupts the kernel and ends it as cancelled."""
+    id = LogId(checked(log, "Log"))
+    why = (await body_of(request, Reason)).why
+    run_of(await workspace.read(id))
+    entries = await workspace.submit(id, [Draft(id=new_id(), event=RunCancelRequested(why=why))])
+    return wire.Submitted(entries=[wire.from_entry(entry) for entry in entries])
+
+
+@route("GET", "/api/logs/{log}/results", "results", tag="runs", answer=dict[str, Result])
+async def results(request: Asking, log: FromPath[str], workspace: Asked) -> dict[str, Result]:
+    """The results that a run or notebook recorded, by name; of large ones, the blob."""
+    id = LogId(checked(log, "Log"))
+    return (await while_there(request, workspace.read(id))).results
+
+
+ROUTES = [runs, run, cancel, results]

@@ -1,0 +1,134 @@
+"""A server from its start to its clean end: uvicorn, what works beside it, and signals.
+
+Beside the door, in the same process: the mirror, whoever starts runtimes, and the keeper. Each of
+them goes on when it fails, and says so; none of them takes the server down.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager
+
+import uvicorn
+
+from ...actors.keeper import end_lost
+from ...workspace import access
+from ...workspace.holds import Hold
+from ...workspace.leases import LEASE_SECONDS
+from ...workspace.local import LocalWorkspace
+from .access_log import AccessLog, written_as_lines
+from .app import make_app
+from .listening import Listening
+from .settings import ServerSettings
+
+FINISH_SECONDS = 5
+"""How long requests may take to finish once the server is told to end."""
+KEEP_SECONDS = 10.0
+"""How often to look for what lost its lease."""
+AGAIN_SECONDS = 5.0
+"""After how long something that failed is begun again."""
+INTERRUPTED = 130
+
+
+class Server(uvicorn.Server):
+    """uvicorn, whose signals are ours."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave them alone."""
+        yield
+
+
+class Ending:
+    """What ends a server: a signal, or that somebody else took its place. The exit status says which."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self._asked = asyncio.Event()
+
+    def ask(self, status: int = 0) -> None:
+        """End soon, and cleanly; at once if somebody presses Ctrl-C a second time."""
+        if self._asked.is_set() and status == INTERRUPTED:
+            os._exit(INTERRUPTED)  # what was acknowledged is on disk
+        if not self._asked.is_set():
+            self.status = status
+        self._asked.set()
+
+    async def wait(self) -> None:
+        """Wait until somebody asks."""
+        await self._asked.wait()
+
+    @contextlib.contextmanager
+    def on_signals(self) -> Generator[None]:
+        """Have SIGTERM and Ctrl-C ask for it."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self.ask)
+        loop.add_signal_handler(signal.SIGINT, self.ask, INTERRUPTED)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+
+
+@asynccontextmanager
+async def answering(
+    workspace: LocalWorkspace, settings: ServerSettings, listening: socket.socket, ending: Ending
+) -> AsyncGenerator[None]:
+    """Answer requests for as long as this takes. Then sockets are closed with 1012, and requests finish in seconds."""
+    log = AccessLog()
+    app = make_app(workspace, settings, log)
+    server = Server(Listening(app, settings, timeout_graceful_shutdown=FINISH_SECONDS))
+    with written_as_lines(log):
+        running = asyncio.ensure_future(server.serve(sockets=[listening]))
+        try:
+            while not server.started and not running.done():  # noqa: ASYNC110 - uvicorn has no event for it
+                await asyncio.sleep(0.005)
+            running.add_done_callback(lambda _: ending.ask(1))
+            yield
+        finally:
+            server.should_exit = True
+            await running
+
+
+@asynccontextmanager
+async def alongside(
+    what: str, work: Callable[[], Awaitable[None]], tell: Callable[[str], None]
+) -> AsyncGenerator[None]:
+    """Do `work`, again and again if it fails, for as long as this takes."""
+    task = asyncio.ensure_future(_again_and_again(what, work, tell))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _again_and_again(what: str, work: Callable[[], Awaitable[None]], tell: Callable[[str], None]) -> None:
+    while True:
+        try:
+            await work()
+            return
+        except Exception as error:  # whatever it is, the door stays open
+            tell(f"{what} failed, and begins again: {error or type(error).__name__}")
+            await asyncio.sleep(AGAIN_SECONDS)
+
+
+async def keep(workspace: LocalWorkspace) -> None:
+    """End what lost its lease, from time to time."""
+    system = workspace.acting_as(access.system())
+    while True:
+        await asyncio.sleep(KEEP_SECONDS)
+        await end_lost(system)
+
+
+async def renew(workspace: LocalWorkspace, hold: Hold, lost: Callable[[], None]) -> None:
+    """Hold on to being the server; `lost` is called when another one is it."""
+    while await workspace.renew_hold(hold, LEASE_SECONDS) is not None:  # noqa: ASYNC110 - no event tells of time
+        await asyncio.sleep(LEASE_SECONDS / 3)
+    lost()

@@ -1,0 +1,236 @@
+"""What is sent to single routes of a server, and what some of them answer. Frames and events are in wire.py.
+
+The door reads each of these strictly: what is not a field of it is refused. What is described here is what
+`/api/openapi.json` tells.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from ..core.events import CellChange, CellKind, ExecutionClaimed, Role, RunCell, RunClaimed, Scope
+from ..core.ids import ActorId, CellId, ExecutionId, LogId, ProposalId
+from ..core.notebook import Execution, ProposalState
+from ..core.values import Json
+from .holds import Hold
+from .leases import LEASE_SECONDS
+
+MAX_NUMBER = 2**53 - 1
+Number: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
+"""A number of a log, or how many of something."""
+Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=3600)]
+Text: TypeAlias = Annotated[str, Meta(max_length=1_000_000)]
+Secret: TypeAlias = Annotated[str, Meta(min_length=1, max_length=10_000)]
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is sent with a request."""
+
+
+# ---- Who
+
+
+class SignIn(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A token that is good for one sign-in."""
+
+    token: Annotated[str, Meta(min_length=1, max_length=1000)]
+
+
+class TokenWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whom a token is to be for, and what it is to allow."""
+
+    actor: ActorId
+    scopes: tuple[Scope, ...]
+    on_behalf_of: ActorId | None = None
+    notebooks: tuple[LogId, ...] | None = None
+    expires_at: str | None = None
+    """A time (ISO 8601), or for how long: 30d, 8h. Without it, the token does not end."""
+    asks: tuple[Scope, ...] = ()
+
+
+class RoleWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who has which role where; null takes it away, or means all notebooks."""
+
+    actor: ActorId
+    role: Role | None
+    notebook: LogId | None = None
+
+
+class RoleGiven(msgspec.Struct, frozen=True, kw_only=True):
+    """A role that somebody has."""
+
+    actor: ActorId
+    role: Role
+    notebook: LogId | None
+    """Null: in all of them."""
+
+
+class RuntimeWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A runtime that is to run a log."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=100)]
+    log: LogId
+
+
+# ---- Notebooks
+
+
+class CellWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A cell of a new notebook."""
+
+    source: str = ""
+    kind: CellKind = "code"
+    name: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: dict[str, Json] = {}
+
+
+class NotebookWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A new notebook, with its first cells from top to bottom."""
+
+    name: str
+    cells: Annotated[tuple[CellWanted, ...], Meta(max_length=5000)] = ()
+    metadata: dict[str, Json] = {}
+
+
+class NotebookMade(msgspec.Struct, frozen=True, kw_only=True):
+    """A notebook that was made."""
+
+    log: LogId
+    name: str
+    seq: int
+    cells: tuple[CellId, ...]
+
+
+class CellToRun(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A cell, as it was when somebody looked; without a hash, as it is now."""
+
+    cell: CellId
+    source_hash: str | None = None
+
+
+class ExecutionsWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Cells that are to run, in this order."""
+
+    cells: Annotated[tuple[CellToRun, ...], Meta(min_length=1, max_length=5000)]
+    runtime: str | None = None
+
+
+class ExecutionsMade(msgspec.Struct, frozen=True, kw_only=True):
+    """What was requested, in the same order; or what was proposed, of a bearer who has to ask."""
+
+    executions: tuple[ExecutionId, ...]
+    seq: int
+    proposal: ProposalId | None = None
+
+
+class ExecutionFound(msgspec.Struct, frozen=True, kw_only=True):
+    """An execution, as far as it is."""
+
+    seq: int
+    """How far the log was read."""
+    execution: Execution
+
+
+class ProposalFound(msgspec.Struct, frozen=True, kw_only=True):
+    """A proposal, as it was made and as it is."""
+
+    proposal: ProposalId
+    state: ProposalState
+    why: str
+    changes: tuple[CellChange, ...]
+    effects: tuple[RunCell, ...]
+    by: ActorId
+    on_behalf_of: ActorId | None
+    at: str
+    seq: int
+    expires_at: str | None
+    decided_by: ActorId | None
+
+
+class Accepting(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A yes, to all of a proposal or to some of it: numbers from 0, changes first, then effects."""
+
+    selection: tuple[Number, ...] | None = None
+
+
+class Reason(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why, for the record."""
+
+    why: Text = ""
+
+
+# ---- Trust
+
+
+class Question(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A query over the documented views."""
+
+    sql: Annotated[str, Meta(min_length=1, max_length=1_000_000)]
+    limit: Annotated[int, Meta(ge=1, le=100_000)] = 10_000
+    seconds: Annotated[float, Meta(gt=0, le=300)] = 30.0
+
+
+class Verifying(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which logs to verify; null: all that the bearer may read."""
+
+    logs: tuple[LogId, ...] | None = None
+
+
+class Redacting(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which events to mask, and why: all they say, or wherever the secret stands."""
+
+    seqs: Annotated[tuple[Number, ...], Meta(min_length=1, max_length=10_000)]
+    why: Text
+    secret: Secret | None = None
+
+
+class Looking(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A secret that events may hold."""
+
+    secret: Secret
+
+
+class Holding(msgspec.Struct, frozen=True, kw_only=True):
+    """The numbers of the events that hold it."""
+
+    seqs: list[int]
+
+
+# ---- Leases
+
+
+class Renewing(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A claim, as it was recorded, to hold on to."""
+
+    claim: ExecutionClaimed | RunClaimed
+    seconds: Seconds = LEASE_SECONDS
+
+
+class Releasing(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A claim to give back."""
+
+    claim: ExecutionClaimed | RunClaimed
+
+
+class HoldWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to be the only one for."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=500)]
+    seconds: Seconds = LEASE_SECONDS
+
+
+class HoldRenewed(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A hold to go on with."""
+
+    hold: Hold
+    seconds: Seconds = LEASE_SECONDS
+
+
+class HoldReleased(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A hold to give back."""
+
+    hold: Hold

@@ -1,0 +1,63 @@
+"""A workspace on SQLite with two notebooks, a real server for it, and somebody who may do everything."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from quire.core.events import Scope
+from quire.core.ids import ActorId
+from quire.stores.blobs_folder import FolderBlobs
+from quire.stores.sqlite import SqliteStore
+from quire.workspace import access
+from quire.workspace.local import LocalWorkspace
+
+from ...serving import Server, served
+from .asking import ADA, ALL, NOTEBOOK, OTHER, Client, client_of, make_notebook
+
+As: TypeAlias = Callable[..., Awaitable[Client]]
+"""Makes a client with a token: `await acting_as(ADA, "read", notebooks=[NOTEBOOK])`."""
+
+
+@pytest.fixture
+async def workspace(tmp_path: Path) -> AsyncIterator[LocalWorkspace]:
+    """The owner's."""
+    made = LocalWorkspace(SqliteStore(tmp_path / "quire.db"), FolderBlobs(tmp_path / "blobs"), access.owner())
+    await make_notebook(made, NOTEBOOK, "x = 1", "print(x)")
+    await make_notebook(made, OTHER, "y = 2")
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def server(workspace: LocalWorkspace) -> AsyncIterator[Server]:
+    async with served(workspace) as running:
+        yield running
+
+
+@pytest.fixture
+async def acting_as(workspace: LocalWorkspace, server: Server) -> AsyncIterator[As]:
+    clients: list[Client] = []
+
+    async def made(actor: ActorId, *scopes: Scope, **limits: Any) -> Client:
+        token = await workspace.create_token(actor, scopes, **limits)
+        clients.append(client_of(server.url, token.secret))
+        return clients[-1]
+
+    yield made
+    for client in clients:
+        await client.aclose()
+
+
+@pytest.fixture
+async def ada(acting_as: As) -> Client:
+    return await acting_as(ADA, *ALL)
+
+
+@pytest.fixture
+async def nobody(server: Server) -> AsyncIterator[Client]:
+    async with client_of(server.url) as client:
+        yield client

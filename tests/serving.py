@@ -1,0 +1,75 @@
+"""A real server for tests: uvicorn on a free port of this machine, in the loop of the test."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import socket
+from collections.abc import AsyncGenerator, Generator
+from typing import Any
+
+import msgspec
+import uvicorn
+
+from quire.doors.http.access_log import AccessLog
+from quire.doors.http.app import make_app
+from quire.doors.http.listening import Listening
+from quire.doors.http.settings import ServerSettings
+from quire.workspace.local import LocalWorkspace
+
+
+class Server(msgspec.Struct, frozen=True, kw_only=True):
+    """A server that is up."""
+
+    url: str
+    port: int
+    lines: io.StringIO
+    """What it wrote about each request."""
+    running: uvicorn.Server
+
+    @property
+    def origin(self) -> str:
+        """What a browser calls it."""
+        return self.url
+
+    def told(self) -> list[dict[str, Any]]:
+        """The same, read."""
+        return [msgspec.json.decode(line) for line in self.lines.getvalue().splitlines()]
+
+
+class _Quiet(uvicorn.Server):
+    """Signals are pytest's."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+@contextlib.asynccontextmanager
+async def served(
+    workspace: LocalWorkspace, settings: ServerSettings | None = None, **more: Any
+) -> AsyncGenerator[Server]:
+    """Serve a workspace, which stays the caller's to close. `more` is for uvicorn: a certificate, for one."""
+    chosen = settings or ServerSettings()
+    lines = io.StringIO()
+    config = Listening(make_app(workspace, chosen, AccessLog(lines)), chosen, timeout_graceful_shutdown=5, **more)
+    running = _Quiet(config)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        serving = asyncio.create_task(running.serve(sockets=[listening]))
+        try:
+            await _started(running, serving)
+            yield Server(url=f"http://127.0.0.1:{port}", port=port, lines=lines, running=running)
+        finally:
+            running.should_exit = True
+            await serving
+
+
+async def _started(running: uvicorn.Server, serving: asyncio.Task[None]) -> None:
+    async with asyncio.timeout(30):
+        while not running.started:
+            if serving.done():
+                serving.result()
+                raise RuntimeError("The server ended before it was up.")
+            await asyncio.sleep(0)
