@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 import quire
+from quire.connect import connect_store
+from quire.core.errors import BadInput, Refused
 from quire.core.events import Draft, NotebookCreated
 from quire.core.ids import LogId
+from quire.workspace import access
 from quire.workspace.clock import new_id
 
 from .conftest import Postgres
@@ -47,3 +50,15 @@ def test_a_server_that_is_not_there_is_unavailable_and_no_password_is_told(where
     assert "127.0.0.1" in done.stderr
     assert "hunter2" not in done.stderr
     assert "Traceback" not in done.stderr
+
+
+async def test_a_server_is_asked_by_who_has_a_token_and_is_no_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QUIRE_TOKEN", raising=False)
+    with pytest.raises(Refused, match="quire token new"):
+        await quire.connect("https://127.0.0.1:1")
+    with pytest.raises(BadInput, match="QUIRE_TOKEN"):
+        await quire.connect("https://127.0.0.1:1", access.owner())
+    with pytest.raises(BadInput, match="needs the store itself"):
+        await connect_store("https://127.0.0.1:1")
+    with pytest.raises(BadInput, match=r"postgresql://… or https://…"):
+        await quire.connect("ftp://127.0.0.1")

@@ -1,7 +1,7 @@
 """From an address to a workspace: the one module that knows every store.
 
-A folder (the embedded default: SQLite and a folder of blobs under `.quire/`), or
-`postgresql://…`. `QUIRE_URL` and `--at` take the same. Single files at other addresses, such
+A folder (the embedded default: SQLite and a folder of blobs under `.quire/`), `postgresql://…`, or
+`https://…`, where a server has the store. `QUIRE_URL` and `--at` take the same. Single files at other addresses, such
 as `s3://…`, are opened here, too: their client is the stores' business.
 """
 
@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .actors.keeper import end_lost
-from .core.errors import BadInput, NotFound, QuireError
+from .core.errors import BadInput, NotFound, QuireError, Refused
 from .workspace import access
 from .workspace.access import Identity
 from .workspace.local import LocalWorkspace
+from .workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from .stores.checkup import Checkup
     from .stores.objects import RemoteFile
 
 FOLDER = ".quire"
@@ -52,14 +54,21 @@ def make_folder(folder: Path) -> Path:
     return folder
 
 
-async def connect(url: str | os.PathLike[str] | None = None, identity: Identity | None = None) -> LocalWorkspace:
-    """Open the workspace at `url`: a folder, or the address of a database.
+async def connect(url: str | os.PathLike[str] | None = None, identity: Identity | None = None) -> Workspace:
+    """Open the workspace at `url`: a folder, or the address of a database or of a server.
 
     Without `url`: QUIRE_URL, else the nearest `.quire/` upwards, else a new one. The actor
     is the bearer of QUIRE_TOKEN, else the user of the operating system.
     """
-    where = os.fspath(url) if url is not None else os.environ.get("QUIRE_URL", "")
-    workspace = await _open(where, identity)
+    where = _where(url)
+    if _scheme(where) in ("http", "https"):
+        return await _open_server(where, identity)
+    return await connect_store(where, identity)
+
+
+async def connect_store(url: str | os.PathLike[str] | None = None, identity: Identity | None = None) -> LocalWorkspace:
+    """The same for a store that this process opens itself: for a server, for one."""
+    workspace = await _open_store(_where(url), identity)
     secret = os.environ.get("QUIRE_TOKEN")
     try:
         # What lost its lease is ended by the next who looks; a log that nobody can write tells what it tells.
@@ -71,12 +80,41 @@ async def connect(url: str | os.PathLike[str] | None = None, identity: Identity 
         raise
 
 
-async def _open(where: str, identity: Identity | None) -> LocalWorkspace:
-    scheme = where.partition("://")[0] if "://" in where else ""
+def _where(url: str | os.PathLike[str] | None) -> str:
+    return os.fspath(url) if url is not None else os.environ.get("QUIRE_URL", "")
+
+
+def _scheme(where: str) -> str:
+    return where.partition("://")[0].lower() if "://" in where else ""
+
+
+async def _open_server(url: str, identity: Identity | None) -> Workspace:
+    secret = os.environ.get("QUIRE_TOKEN")
+    if identity is not None:
+        raise BadInput("Who somebody is at a server is what their token says. Set QUIRE_TOKEN, and give no identity.")
+    if secret is None:
+        made = "quire token new --actor NAME --kind human --scope read,edit,run"
+        told = "A server takes nobody without a token, and QUIRE_TOKEN is not set"
+        raise Refused(f"{told}. Whoever runs it makes one (`{made}`); then `export QUIRE_TOKEN=…`.")
+    try:
+        from .workspace.remote import RemoteWorkspace
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("httpx", "websockets"):
+            raise
+        raise BadInput(
+            f"{missing.name} is not installed, so no server can be asked: pip install 'quire[remote]'."
+        ) from missing
+    return await RemoteWorkspace.open(url, secret, allow_http=_allows_http(os.environ))
+
+
+async def _open_store(where: str, identity: Identity | None) -> LocalWorkspace:
+    scheme = _scheme(where)
     if scheme in ("postgresql", "postgres"):
         return await _open_postgres(where, identity)
+    if scheme in ("http", "https"):
+        raise BadInput("This needs the store itself, and a server has that. Give a folder or postgresql://….")
     if scheme:
-        raise BadInput(f"{scheme}:// is not an address of a workspace: give a folder or postgresql://….")
+        raise BadInput(f"{scheme}:// is not an address of a workspace: give a folder, postgresql://… or https://….")
     return _open_folder(where, identity)
 
 
@@ -112,6 +150,14 @@ async def _open_postgres(url: str, identity: Identity | None) -> LocalWorkspace:
     return LocalWorkspace(store, blobs, identity or access.owner())
 
 
+def check_store(folder: Path) -> Checkup | None:
+    """Look at the store in a `.quire/` without opening it; None when there is none yet."""
+    from .stores.checkup import check_store
+
+    path = folder / DATABASE
+    return check_store(path) if path.exists() and path.stat().st_size else None
+
+
 # ---- Files at other addresses
 
 
@@ -124,7 +170,11 @@ def remote_file(url: str, environ: Mapping[str, str]) -> RemoteFile:
             raise
         scheme = url.partition("://")[0]
         raise BadInput(f"{scheme}:// needs the package obstore. Try pip install 'quire[remote]'.") from missing
-    return RemoteFile(url, allow_http=environ.get("QUIRE_ALLOW_HTTP", "").lower() in ("1", "true", "yes"))
+    return RemoteFile(url, allow_http=_allows_http(environ))
+
+
+def _allows_http(environ: Mapping[str, str]) -> bool:
+    return environ.get("QUIRE_ALLOW_HTTP", "").lower() in ("1", "true", "yes")
 
 
 def shown_address(url: str) -> str:

@@ -19,10 +19,11 @@ from ..core.exchange import blobs_of_cell, outputs_of, sheet_of
 from ..core.notebook import Notebook
 from ..core.sheet import SheetCell
 from ..core.values import Json
+from ..disk import in_thread
 from ..files import formats
 from ..files.papermill import executed
 from ..workspace.workspace import Workspace
-from .places import check_place, is_remote, is_standard, seen_through, shown, writing_place
+from .places import check_place, is_remote, is_standard, shown, writing_place
 from .wish import Prepared
 
 WRITE_SECONDS = 1.0
@@ -134,7 +135,7 @@ class Output:
             return asyncio.run_coroutine_threadsafe(self._blob(hash), loop).result()
 
         async with writing_place(self._target or self._place) as file:
-            await seen_through(self._fill, file, notebook, fetch)
+            await in_thread(self._fill, file, notebook, fetch)
 
     async def _blob(self, hash: str) -> bytes | None:
         try:

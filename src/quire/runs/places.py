@@ -7,21 +7,18 @@ keep and show it as `shown` gives it, which also is the path whose ending says t
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO
 
 from ..connect import remote_file, shown_address
 from ..core.errors import Unavailable
-from ..disk import MOST_BYTES, STANDARD, check_writable, decode, read_text, writing
-
-T = TypeVar("T")
+from ..disk import MOST_BYTES, STANDARD, check_writable, decode, in_thread, read_text, writing
 
 
 def is_remote(place: str) -> bool:
@@ -44,20 +41,20 @@ async def read_place(place: str) -> str:
     if not is_remote(place):
         return read_text(Path(place))
     file = remote_file(place, os.environ)
-    return decode(await seen_through(file.read, MOST_BYTES), file.name)
+    return decode(await in_thread(file.read, MOST_BYTES), file.name)
 
 
 async def write_place(place: str, text: str) -> None:
     """Put `text` there, whole or not at all."""
     data = text.encode("utf-8", "surrogatepass")
     async with writing_place(place) as file:
-        await seen_through(file.write, data)
+        await in_thread(file.write, data)
 
 
 async def check_place(place: str) -> None:
     """Raise if it is plain already that nothing can be written there; folders that are missing are made."""
     if is_remote(place):
-        await seen_through(remote_file(place, os.environ).check)
+        await in_thread(remote_file(place, os.environ).check)
     elif not is_standard(place):
         check_writable(Path(place))
 
@@ -72,21 +69,21 @@ async def writing_place(place: str) -> AsyncGenerator[IO[bytes]]:
     # Elsewhere a file cannot be replaced at the end: it is made here first.
     with tempfile.TemporaryFile() as file:
         yield file
-        await seen_through(remote_file(place, os.environ).write if is_remote(place) else _print, file)
+        await in_thread(remote_file(place, os.environ).write if is_remote(place) else _print, file)
 
 
 @asynccontextmanager
 async def _replacing(path: Path) -> AsyncGenerator[IO[bytes]]:
     """`disk.writing`, whose waits for the disk are in a thread."""
     manager = writing(path)
-    file = await seen_through(manager.__enter__)
+    file = await in_thread(manager.__enter__)
     try:
         yield file
     except BaseException:
         # It raises the same again, or what it makes of it.
-        await seen_through(manager.__exit__, *sys.exc_info())
+        await in_thread(manager.__exit__, *sys.exc_info())
         raise
-    await seen_through(manager.__exit__, None, None, None)
+    await in_thread(manager.__exit__, None, None, None)
 
 
 def _print(file: IO[bytes]) -> None:
@@ -98,13 +95,3 @@ def _print(file: IO[bytes]) -> None:
         raise  # whoever reads it has seen enough
     except OSError as error:
         raise Unavailable(f"Standard output cannot be written: {error.strerror or error}.") from error
-
-
-async def seen_through(work: Callable[..., T], *arguments: Any) -> T:
-    """Do `work` in a thread and wait for its end, also when cancelled: a thread cannot be stopped."""
-    task = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise

@@ -94,6 +94,26 @@ def listed(rows: Iterable[Sequence[Any]]) -> Iterator[Listed]:
         )
 
 
+def listed_of(log: LogId, notebook: Notebook) -> Listed:
+    """The same line of one run, for who may not ask the index."""
+    run = run_of(notebook)
+    cells = [cell for cell in notebook.live_cells if cell.kind in RUNS]
+    return Listed(
+        run=log,
+        name=notebook.name,
+        status=_status(run.status),
+        path=run.source.path,
+        requested_at=run.at,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        duration_seconds=seconds_between(run.started_at, run.finished_at),
+        cells=len(cells),
+        cells_executed=sum(cell.execution is not None for cell in cells),
+        parameters=run.parameters,
+        by=run.by,
+    )
+
+
 def matches(path: str | None, source: str) -> bool:
     """Whether a run was of this file. Both may be relative, to other folders: the shorter is to end the longer."""
     if path is None:

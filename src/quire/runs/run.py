@@ -12,9 +12,7 @@ from ..actors.runtime.running import Watching, run
 from ..core.errors import Conflict, NotFound, QuireError, Refused
 from ..core.outcome import Outcome, outcome_of
 from ..core.sheet import SheetCell
-from ..workspace import access
 from ..workspace.holders import this_process
-from ..workspace.local import LocalWorkspace
 from ..workspace.workspace import Workspace
 from .output import Output
 from .places import shown
@@ -34,11 +32,11 @@ class Progress(Watching):
 
 
 async def run_file(
-    workspace: LocalWorkspace, prepared: Prepared, stopping: Stopping, progress: Progress | None = None
+    workspace: Workspace, prepared: Prepared, stopping: Stopping, progress: Progress | None = None
 ) -> Outcome:
     """Run what was prepared, and return what it came to. The kernel is this process's, and ends with it."""
     order = prepared.order
-    runtime = workspace.acting_as(access.runtime(this_process()))
+    runtime = await workspace.as_runtime(this_process(), order.log)
     progress = progress or Progress()
     output = Output(workspace, prepared, progress.warn)
     await output.check()

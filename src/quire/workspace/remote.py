@@ -1,0 +1,292 @@
+"""A workspace behind a server: the same methods, over HTTP, and over a socket for what is followed.
+
+The server checks and decides everything; here is only how it is asked. docs/reference/http.md and
+docs/reference/socket.md describe the other side.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Collection, Sequence
+from contextlib import suppress
+from typing import IO, Any, Self
+
+import msgspec
+
+from ..core import codec
+from ..core.directory import Directory
+from ..core.errors import QuireError
+from ..core.events import BlobRef, Draft, Entry, Scope
+from ..core.ids import ActorId, LogId, check_id
+from ..core.notebook import Notebook
+from ..stores.store import PAGE, Growth, LogInfo, LogKind, Table
+from . import bodies, remote_files, wire
+from .access import Identity
+from .bundle import Carried
+from .drafts import check_drafts
+from .finding import pick
+from .holds import Hold
+from .leases import LEASE_SECONDS
+from .remote_address import check_secret, read_address
+from .remote_calls import ANSWER_BYTES, PATIENT, PAUSES, READ_SECONDS, Calls, path, unexpected
+from .remote_lanes import RemoteLanes
+from .remote_socket import Socket
+from .remote_streams import Feeding, Following
+from .tokens import ListedToken, NewToken
+from .workspace import Claim, Held, Verified
+
+CLOSE_SECONDS = 2.0
+"""How long closing may take for the sake of good order."""
+
+
+class RemoteWorkspace:
+    """A workspace whose store is with a server."""
+
+    def __init__(self, calls: Calls, secret: str, identity: Identity) -> None:
+        self.identity = identity
+        self._calls = calls
+        self._socket = Socket(calls, secret, self._me)
+        self._lanes = RemoteLanes(self._socket)
+        self._runtimes: list[RemoteWorkspace] = []
+
+    @classmethod
+    async def open(
+        cls,
+        url: str,
+        secret: str,
+        *,
+        allow_http: bool = False,
+        answer_bytes: int = ANSWER_BYTES,
+        pauses: Sequence[float] = PAUSES,
+    ) -> Self:
+        """Ask the server at `url` who the bearer of the token is, and be that one there."""
+        token = check_secret(secret)
+        calls = Calls(read_address(url, allow_http=allow_http), token, answer_bytes, pauses)
+        try:
+            me = await calls.ask("GET", path("me"), wire.Me)
+        except BaseException:
+            await calls.close()
+            raise
+        return cls(calls, token, wire.identity_of(me))
+
+    @property
+    def lanes(self) -> RemoteLanes:
+        """What is said and not kept."""
+        return self._lanes
+
+    async def as_runtime(self, name: str, log: LogId) -> RemoteWorkspace:
+        """The same workspace for a runtime of the bearer's, in one log, with a token of its own."""
+        wanted = bodies.RuntimeWanted(name=name, log=log)
+        made = await self._calls.ask("POST", path("runtimes"), NewToken, body=wanted, once=True)
+        url = self._calls.address.url
+        runtime = await RemoteWorkspace.open(url, made.secret, allow_http=True, pauses=PATIENT)
+        self._runtimes.append(runtime)
+        return runtime
+
+    async def _give_up_token(self) -> None:
+        """Leave nothing behind that opens anything. A server that is away just now lets it run out."""
+        with suppress(QuireError, TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self._calls.tell(path("runtimes", "end"))
+
+    async def _me(self) -> wire.Me:
+        return await self._calls.ask("GET", path("me"), wire.Me)
+
+    # ---- Writing
+
+    async def submit(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
+        """Record the drafts in this order, all or none, and return them as recorded.
+
+        Of a bearer who has to ask, they become one proposal, which is returned instead.
+        """
+        check_drafts(log, drafts)
+        body = {"drafts": [_on_wire(draft) for draft in drafts]}
+        # Sent again after a connection was lost, they have the same ids: what was recorded then is the answer.
+        answer = await self._calls.ask("POST", path("logs", log, "events"), wire.Submitted, body=body)
+        if not answer.entries:
+            raise unexpected(self._calls.address, "Something was recorded, and it does not say what")
+        return [wire.to_entry(entry) for entry in answer.entries]
+
+    # ---- Reading
+
+    async def read(self, log: LogId, seq: int | None = None) -> Notebook:
+        """Return a notebook or run as it is, or as it was at an earlier number."""
+        return await self._calls.ask("GET", path("notebooks", _checked(log)), Notebook, params={"seq": seq})
+
+    async def directory(self) -> Directory:
+        """Return what is true across notebooks."""
+        return await self._calls.ask("GET", path("directory"), Directory)
+
+    async def entries(
+        self,
+        log: LogId,
+        since: int = 0,
+        until: int | None = None,
+        *,
+        limit: int = 2000,
+        types: Collection[str] | None = None,
+    ) -> list[Entry]:
+        """Return entries with since < seq <= until, at most `limit`."""
+        found: list[Entry] = []
+        while len(found) < limit:
+            page = await self._page(log, since, until, min(limit - len(found), PAGE), types)
+            found += [wire.to_entry(entry) for entry in page.entries]
+            if not page.more or not page.entries:
+                break
+            since = page.entries[-1].seq
+        return found
+
+    async def _page(
+        self, log: LogId, since: int, until: int | None, limit: int, types: Collection[str] | None
+    ) -> wire.Page:
+        params: dict[str, Any] = {"since": since, "until": until, "limit": limit}
+        if types is not None:
+            params["types"] = ",".join(types)
+        return await self._calls.ask("GET", path("logs", _checked(log), "events"), wire.Page, params=params)
+
+    def follow(self, log: LogId, since: int = 0) -> AsyncIterator[list[Entry]]:
+        """Yield the entries after `since`, and then whatever comes, for ever; Refused once that is no longer allowed."""
+        return self._socket.pages(Following(_checked(log), since))
+
+    async def feed(self, since: int | None = None) -> AsyncIterator[list[Growth]]:
+        """Yield which logs grow, from now or from a position on, for ever."""
+        if since is None:
+            since = (await self._calls.ask("GET", path("feed"), wire.Fed)).position
+        async for page in self._socket.pages(Feeding(since)):
+            yield page
+
+    async def logs(self, kind: LogKind | None = None) -> list[LogInfo]:
+        """Return the logs, the one begun last first."""
+        return await self._calls.ask("GET", path("logs"), list[LogInfo], params={"kind": kind})
+
+    async def find(self, name: str) -> LogInfo:
+        """Return the one log of that id, name or beginning of an id."""
+        if name.strip(".") and name.isprintable() and not set(name) & set("/\\"):
+            return await self._calls.ask("GET", path("logs", name), LogInfo)
+        return pick(name, await self.logs())  # what a path cannot carry
+
+    # ---- Blobs, leases, queries
+
+    async def put_blob(self, data: bytes | AsyncIterable[bytes], media: str | None = None) -> BlobRef:
+        """Keep large bytes and return what an event refers to them by."""
+        return await remote_files.put_blob(self._calls, data, media)
+
+    def open_blob(self, hash: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """Yield the bytes of a blob that a notebook refers to which they may read, or a range of them."""
+        return remote_files.open_blob(self._calls, hash, start, end)
+
+    async def renew(self, log: LogId, claim: Claim, seconds: float = LEASE_SECONDS) -> None:
+        """Hold on to what was claimed, so many seconds from now; Conflict when it is lost."""
+        body = bodies.Renewing(claim=claim, seconds=seconds)
+        await self._calls.tell(path("logs", _checked(log), "renew"), body=body)
+
+    async def release(self, log: LogId, claim: Claim) -> None:
+        """Give back what was claimed, when the work is over."""
+        await self._calls.tell(path("logs", _checked(log), "release"), body=bodies.Releasing(claim=claim))
+
+    async def claims(self) -> list[Held]:
+        """Return what is claimed by whomever, and what was and is lost."""
+        return await self._calls.ask("GET", path("claims"), list[Held])
+
+    async def query(self, sql: str, *, limit: int = 10_000, seconds: float = 30) -> Table:
+        """Answer a question over the documented views. Cannot change anything."""
+        body = bodies.Question(sql=sql, limit=limit, seconds=seconds)
+        return await self._calls.ask("POST", path("query"), Table, body=body, seconds=seconds + READ_SECONDS)
+
+    async def hold(self, name: str, seconds: float = LEASE_SECONDS) -> Hold | None:
+        """Be the only process that does what has this name; None while another one does."""
+        body = bodies.HoldWanted(name=name, seconds=min(seconds, 3600.0))
+        return await self._calls.ask("POST", path("holds"), Hold | None, body=body, once=True)  # pyright: ignore
+
+    async def let_go(self, hold: Hold) -> None:
+        """Give back what was held."""
+        await self._calls.tell(path("holds", "release"), body=bodies.HoldReleased(hold=hold))
+
+    # ---- Trust
+
+    async def verify(self, logs: Sequence[LogId] | None = None) -> AsyncIterator[Verified]:
+        """Check the chains of these logs (of all when None), one by one."""
+        body = bodies.Verifying(logs=None if logs is None else tuple(logs))
+        async with self._calls.opened("POST", path("verify"), body=body, seconds=600) as response:
+            async for line in self._calls.lines(response):
+                yield self._calls.read_line(line, Verified)
+
+    async def forget_snapshots(self, log: LogId) -> None:
+        """Throw away the snapshots of a log; they are made anew from it."""
+        await self._calls.tell(path("logs", _checked(log), "forget-snapshots"))
+
+    async def redact(self, log: LogId, seqs: Sequence[int], why: str, *, secret: str | None = None) -> list[Entry]:
+        """Mask what events said, all of it or wherever `secret` stands; that they happened stays."""
+        body = bodies.Redacting(seqs=tuple(seqs), why=why, secret=secret)
+        answer = await self._calls.ask(
+            "POST", path("logs", _checked(log), "redactions"), wire.Submitted, body=body, once=True, seconds=600
+        )
+        return [wire.to_entry(entry) for entry in answer.entries]
+
+    async def holding(self, log: LogId, secret: str) -> list[int]:
+        """Return the numbers of the events that hold a secret, in what they say or in a blob."""
+        asked = path("logs", _checked(log), "holding")
+        found = await self._calls.ask("POST", asked, bodies.Holding, body=bodies.Looking(secret=secret), seconds=600)
+        return found.seqs
+
+    # ---- Carrying whole logs
+
+    async def export_bundle(self, log: LogId, file: IO[bytes]) -> Carried:
+        """Write a log with its blobs as a bundle."""
+        return await remote_files.export_bundle(self._calls, _checked(log), file)
+
+    async def import_bundle(self, file: IO[bytes]) -> Carried:
+        """Take in a bundle, verified; what it tells of is shown as imported."""
+        return await remote_files.import_bundle(self._calls, file)
+
+    # ---- Tokens
+
+    async def create_token(
+        self,
+        actor: ActorId,
+        scopes: Collection[Scope],
+        *,
+        on_behalf_of: ActorId | None = None,
+        notebooks: Collection[LogId] | None = None,
+        expires_at: str | None = None,
+        asks: Collection[Scope] = (),
+    ) -> NewToken:
+        """Make a token for an actor, good until a time (ISO 8601) or for so long (30d, 8h)."""
+        body = bodies.TokenWanted(
+            actor=actor,
+            scopes=tuple(scopes),
+            on_behalf_of=on_behalf_of,
+            notebooks=None if notebooks is None else tuple(notebooks),
+            expires_at=expires_at,
+            asks=tuple(asks),
+        )
+        return await self._calls.ask("POST", path("tokens"), NewToken, body=body, once=True)
+
+    async def create_sign_in(self) -> NewToken:
+        """Make a token that signs a browser in as whoever asks: once, and within minutes."""
+        return await self._calls.ask("POST", path("sign-ins"), NewToken, once=True)
+
+    async def tokens(self) -> list[ListedToken]:
+        """Return what was made for whom, without secrets, the newest first."""
+        return await self._calls.ask("GET", path("tokens"), list[ListedToken])
+
+    async def close(self) -> None:
+        """Finish what is going on and let go."""
+        while self._runtimes:
+            runtime = self._runtimes.pop()
+            await runtime._give_up_token()
+            await runtime.close()
+        await self._socket.close()
+        await self._calls.close()
+
+
+def _checked(log: LogId) -> LogId:
+    check_id(log, "Log")
+    return log
+
+
+def _on_wire(draft: Draft) -> dict[str, Any]:
+    """A draft as it is sent. What cannot be written as JSON is told here, as a workspace at hand would tell it."""
+    fields = {"id": draft.id, "key": draft.key, "cause": draft.cause}
+    event = msgspec.Raw(codec.encode(draft.event).encode())
+    return {name: value for name, value in fields.items() if value is not None} | {"event": event}
