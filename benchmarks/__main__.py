@@ -7,7 +7,9 @@ import json
 import sys
 
 from .appends import postgres_figures, sqlite_figures
+from .collaboration import collaboration_figures
 from .compare import compare_figures
+from .fanout import fanout_figures
 from .figures import Figure, show, show_heading
 from .git import git_figures
 from .replay import growth_figures, replay_figures
@@ -26,6 +28,8 @@ PARTS = {
     "results": result_figures,
     "runs": runs_figures,
     "images": images_figures,
+    "fanout": fanout_figures,
+    "collaboration": collaboration_figures,
 }
 
 
