@@ -10,15 +10,23 @@ IS_OURS := -c 'import ensurepip, sys; sys.exit(not (3, 11) <= sys.version_info <
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python $(IS_OURS) && echo $$python && break; done)
 
+# Passed on to quire serve: make run SERVE_ARGS="--port 9000 --no-browser"
+SERVE_ARGS ?=
+EXAMPLE := build/example
+
 # Passed on to pytest: make test PYTEST_ARGS="-k chain -x"
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help test torture check docs bench sizes lock clean system
+.PHONY: help run test torture check docs bench sizes lock clean system
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(READY) ## Serve an example workspace, and open it in the browser
+	@$(BIN)/python tools/example.py $(EXAMPLE)
+	@env -u QUIRE_URL -u QUIRE_TOKEN $(BIN)/quire serve $(EXAMPLE) $(SERVE_ARGS)
 
 test: $(READY) system ## Run the tests, all but the torture
 	$(BIN)/pytest -m "not torture" -n auto $(PYTEST_ARGS)
@@ -36,7 +44,7 @@ check: $(READY) ## Check style, types, the import table and the purity of core
 docs: $(READY) ## Generate docs/reference from the code
 	$(BIN)/python docs/generate.py
 
-bench: $(READY) $(VENV)/peers/tools/.ready ## Measure, and print the numbers
+bench: $(READY) $(VENV)/peers/tools/.ready $(VENV)/peers/serve/.ready ## Measure, and print the numbers
 	$(BIN)/python -m benchmarks
 
 sizes: $(READY) ## Print the ten longest functions, classes and files
@@ -50,10 +58,11 @@ LOCK := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX_UR
 lock: $(BIN)/uv ## Lock requirements/ again, after a change to pyproject.toml
 	$(LOCK) $(LOCK_ARGS) --all-extras --group dev pyproject.toml --output-file requirements/dev.txt
 	$(LOCK) $(LOCK_ARGS) --group peers-tools --output-file requirements/peers-tools.txt
+	$(LOCK) $(LOCK_ARGS) --group peers-serve --output-file requirements/peers-serve.txt
 	grep -o '^uv==[^ ]*' requirements/dev.txt | $(LOCK) - --output-file requirements/bootstrap.txt
 
 clean: ## Remove what make made, the environment included
-	rm -rf $(VENV) dist .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # pip fetches uv and nothing else; uv is many times faster at the rest.

@@ -35,6 +35,7 @@ def pages() -> dict[str, str]:
         "notebook.md": notebook_page(),
         "errors.md": errors_page(),
         "sql.md": sql_page(),
+        "http.md": http_page(),
     }
     if find_spec("quire.doors.cli.main") is not None:
         written["cli.md"] = cli_page()
@@ -282,7 +283,7 @@ are cut off, and the answer says so.
 
 `events` and `notebooks` are the logs themselves. The others are an index: made from the logs by the same reducer that
 makes notebooks, brought up to date before each answer, and thrown away when it changes. What they hold is no secret from
-whoever may query: a token for some notebooks only may not.
+whoever may query: a token for some notebooks only may not, nor somebody to whom a notebook is [closed](identity.md#roles).
 
 Booleans are 0 and 1 in SQLite. Columns that hold JSON are text: `json_extract(parameters, '$.top')` in SQLite,
 `parameters::json ->> 'top'` in PostgreSQL. Times are text that sorts.
@@ -416,6 +417,108 @@ def columns(view: str) -> dict[str, str]:
 
 def _meaning(view: str, column: str) -> str:
     return MEANINGS[view, column] if (view, column) in MEANINGS else MEANINGS[column]
+
+
+# ---- http.md
+
+HTTP = """
+What `quire serve` answers to, under `/api/`. `GET /api/openapi.json` is the same for programs: OpenAPI 3.1, with the
+shape of every body. [The socket](socket.md) is for what is followed live. [ADR 11](../adr/0011-the-server.md) says
+why it is as it is.
+
+```sh
+curl -H "Authorization: Bearer $QUIRE_TOKEN" http://localhost:8765/api/me
+curl -H "Authorization: Bearer $QUIRE_TOKEN" http://localhost:8765/api/logs/sales
+curl -H "Authorization: Bearer $QUIRE_TOKEN" 'http://localhost:8765/api/logs/01JC…/events?since=41'
+curl -H "Authorization: Bearer $QUIRE_TOKEN" -H 'Content-Type: application/json' \\
+  -d '{"drafts":[{"id":"01JD…","event":{"type":"cell_removed","cell":"k3x9w2aa"}}]}' \\
+  http://localhost:8765/api/logs/01JC…/events
+```
+
+## Who asks
+
+Every request but `GET /health` and `POST /api/sign-in` needs a [token](identity.md#tokens), in the header
+`Authorization: Bearer TOKEN`. It alone decides who acts, and what they may do; a body that names an actor or a time
+is refused. A token is never in a URL. 401 means that there is no token, or one that is unknown, revoked, expired, or
+good for one sign-in only; 403 that it does not allow this. An address that tries many wrong ones has to wait (429).
+
+**Browsers.** `quire serve` and `quire open` print an address whose fragment holds a token that is good once, for five
+minutes. The page sends it to `POST /api/sign-in` and gets a cookie: HttpOnly, SameSite=Strict, called `quire-PORT`,
+over https `__Host-quire-PORT` and Secure. It stands for a token of its own, good for 30 days or as long as that of
+who made it, and is revoked like any other. `POST /api/sign-out` ends it.
+
+With the cookie, whatever changes something, and the socket, needs an `Origin` that is the server's own or one of the
+setting `origins`. A page of another site (`Sec-Fetch-Site: cross-site`) gets nothing. There are no CORS headers. The
+name in `Host` has to be one of the setting `hosts` (421 otherwise), so that no other name that points here gets in.
+
+**Runtimes.** `POST /api/runtimes` makes a token for a runtime that runs one log on behalf of the bearer, and nothing
+else.
+
+## What is sent and answered
+
+Bodies are JSON in UTF-8 (`Content-Type: application/json`, else 415), but for blobs and imports, which are bytes.
+They are read strictly: a field or a parameter that is not described is refused. What does not have the described
+shape is a 400, what has it and makes no sense a 422. Nothing compressed is taken (415). An answer is JSON, bytes, or
+nothing (204).
+
+Parameters in a path are ids (1 to 64 letters, digits and `_ . : @ -`), but for the name in `GET /api/logs/{name}`, in
+which a slash is `%2F`. Events travel as the text that is stored, so that hashes can be checked; those of a newer
+server may be of types that a client does not know. Sent again with the same ids, a submission is answered with what
+was recorded the first time: so it can be sent again whenever the answer was lost.
+
+Large answers come in parts: events with `more` and `since`, blobs in ranges (`Range`, `If-Range`, `If-None-Match`;
+the ETag is the hash), exports and verification as a stream. `POST /api/verify` answers with one line of JSON for each
+log; if it fails in between, the last line is a fault. Work for a client that went away is stopped; what changes
+something is finished.
+
+Every answer has an `X-Request-Id`, which stands in the server's log, too.
+
+## Faults
+
+Every fault has the same shape; `kind` is one of the six [errors](errors.md). The message is for people, `details` are
+for programs.
+
+```json
+{"error": {"kind": "NotFound", "message": "There is no notebook or run 'sale'. Nearest: sales.", "details": {}}}
+```
+
+FAULTS
+
+## Limits
+
+[Settings](settings.md#quire-serve) has each with its default: bodies (16 MiB; blobs and imports 1 GiB, never in
+memory as a whole), requests of a token (429 with `Retry-After`), wrong tokens of an address, connections, sockets of
+a token, and how long a client may take to send a head or a body, or to take an answer.
+
+## Routes
+
+ROUTES
+"""
+
+
+def http_page() -> str:
+    """The routes of the server, from the description that it gives of itself."""
+    from quire.doors.http.app import ROUTES
+    from quire.doors.http.description import FAULTS, TAGS, about
+
+    parts: list[str] = []
+    for tag, told in TAGS.items():
+        rows = [
+            (f"`{each.method} {each.path}`", _parameters(each.query), _first(each.told))
+            for each in about(ROUTES)
+            if each.tag == tag
+        ]
+        parts.append(f"### {tag.capitalize()}\n\n{told}\n\n{_table(('route', 'parameters', 'what it does'), rows)}")
+    faults = _table(("status", "meaning"), [(str(status), told) for status, told in FAULTS.items()])
+    return _page("HTTP", HTTP.replace("FAULTS", faults).replace("ROUTES", "\n\n".join(parts)))
+
+
+def _parameters(query: Any) -> str:
+    return ", ".join(f"`{name}`" for name in query.__struct_fields__) if query is not None else ""
+
+
+def _first(told: str) -> str:
+    return inspect.cleandoc(told).partition("\n")[0]
 
 
 # ---- cli.md

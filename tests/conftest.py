@@ -87,6 +87,11 @@ class Postgres:
         """Whom the server runs as, when not as we do."""
         return self._server.system_user
 
+    @property
+    def tools(self) -> Path:
+        """Where its own pg_dump and the like are."""
+        return Path(self._server.bin_path)
+
     async def connect(self) -> Any:
         """A connection of our own, as the superuser."""
         return await cast("Any", asyncpg).connect(self.url)
@@ -132,13 +137,20 @@ def postgres() -> Iterator[Postgres]:
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
 async def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[OpenStore]:
     """Every kind of store, empty."""
-    match request.param:
+    async with stores(request.param, request, tmp_path) as open_one:
+        yield open_one
+
+
+@asynccontextmanager
+async def stores(kind: str, request: pytest.FixtureRequest, folder: Path) -> AsyncGenerator[OpenStore]:
+    """One kind of store, empty."""
+    match kind:
         case "memory":
             memory = MemoryStore()
             async with _opening(lambda: _soon(memory)) as open_one:
                 yield open_one
         case "sqlite":
-            async with _opening(lambda: _soon(SqliteStore(tmp_path / "quire.db"))) as open_one:
+            async with _opening(lambda: _soon(SqliteStore(folder / "quire.db"))) as open_one:
                 yield open_one
         case _:
             server: Postgres = request.getfixturevalue("postgres")

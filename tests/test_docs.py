@@ -9,14 +9,17 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import click
+import msgspec
 import pytest
 
 from quire.core import codec
 from quire.core.errors import QuireError, answer
 from quire.doors.cli.main import cli
+from quire.doors.cli.settings import ServeSettings
+from quire.doors.http.settings import ServerSettings
 from quire.stores.ask import VIEWS, ask_rows
 from quire.stores.index import TABLES, IndexRows
 
@@ -48,7 +51,17 @@ def test_the_reference_is_what_the_code_says() -> None:
     pages: dict[str, str] = GENERATE.pages()
     old = [name for name, text in pages.items() if not same(REFERENCE / name, text)]
     assert old == [], f"docs/reference/{old[0]} is not up to date: run `make docs` and commit what it writes"
-    by_hand = {"diff.md", "formats.md", "logbook.md", "parameters.md", "places.md", "results.md", "settings.md"}
+    by_hand = {
+        "diff.md",
+        "formats.md",
+        "identity.md",
+        "logbook.md",
+        "parameters.md",
+        "places.md",
+        "results.md",
+        "settings.md",
+        "socket.md",
+    }
     assert {path.name for path in REFERENCE.iterdir()} == set(pages) | by_hand, "a page that nothing writes any more"
 
 
@@ -179,3 +192,25 @@ def test_every_setting_is_documented() -> None:
     source = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
     for setting in set(re.findall(r"\bQUIRE_[A-Z_]+\b", source)) - {"QUIRE_COMPLETE"}:
         assert f"`{setting}`" in page, setting
+
+
+@pytest.mark.parametrize("name", ServeSettings.__struct_fields__)
+def test_every_setting_of_a_server_is_documented(name: str) -> None:
+    assert f"| `{name}` |" in section_of("settings.md", "`quire serve`", "## ")
+
+
+@pytest.mark.parametrize("field", msgspec.structs.fields(ServerSettings), ids=lambda field: field.name)
+def test_every_setting_of_the_door_is_documented_with_its_default(field: msgspec.structs.FieldInfo) -> None:
+    (row,) = [
+        line
+        for line in section_of("settings.md", "`quire serve`", "## ").splitlines()
+        if line.startswith(f"| `{field.name}` |")
+    ]
+    default: Any = field.default
+    told = (
+        ", ".join(f"`{each}`" for each in cast("tuple[str, ...]", default))
+        if isinstance(default, tuple)
+        else f"{default:g}"
+    )
+    shown = str(default) if isinstance(default, int) else told
+    assert row.split("|")[2].strip() == shown

@@ -56,10 +56,10 @@ class Live:
             execution = ExecutionId(new_id())
             await self.say(e.ExecutionRequested(execution=execution, cell=cell, source_hash=hash, runtime=runtime))
 
-    def serve(self, name: str) -> None:
+    def serve(self, name: str, startup: str = "") -> None:
         variables = {each: os.environ[each] for each in ("PATH", "HOME") if each in os.environ}
         spec = find("python", None, cwd=self._folder, environ={})
-        serving = Serving(log=LOG, spec=spec, cwd=self._folder, variables=variables, name=name)
+        serving = Serving(log=LOG, spec=spec, cwd=self._folder, variables=variables, name=name, startup=startup)
         runtime = self.owner.acting_as(access.runtime(name))
         self._runtimes.append(asyncio.ensure_future(serve(runtime, serving, self._over)))
 
@@ -126,6 +126,14 @@ async def test_a_kernel_that_dies_is_told_and_the_next_cell_has_a_new_one(live: 
     assert printed(notebook, 1) == "anew\n"
     (runtime,) = notebook.runtimes.values()
     assert runtime.restarts == 1
+
+
+async def test_every_kernel_is_prepared_before_its_first_cell(live: Live) -> None:
+    await live.write("print(prepared)", "import os\nos._exit(1)", "print(prepared)")
+    live.serve("local", startup="__import__('builtins').__dict__.__setitem__('prepared', 7)")
+    await live.request(0, 1, 2)
+    notebook = await live.until("ok", "dead_kernel", "ok")
+    assert (printed(notebook, 0), printed(notebook, 2)) == ("7\n", "7\n")
 
 
 async def test_a_kernel_that_died_while_nothing_ran_is_told_by_the_next_cell(live: Live) -> None:

@@ -13,10 +13,10 @@ from quire.actors.runtime.serving import Serving, serve
 from quire.core import events as e
 from quire.core.ids import LogId
 from quire.workspace import access
-from quire.workspace.local import LocalWorkspace
+from quire.workspace.workspace import Workspace
 
 
-async def count(workspace: LocalWorkspace, log: LogId, executions: int, over: asyncio.Event) -> None:
+async def count(workspace: Workspace, log: LogId, executions: int, over: asyncio.Event) -> None:
     async for page in workspace.follow(log):
         executions -= sum(isinstance(entry.event, e.ExecutionFinished) for entry in page)
         if executions <= 0:

@@ -20,7 +20,7 @@ from quire.core.events import Draft, KnownEvent
 from quire.core.ids import CellId, ExecutionId, LogId
 from quire.core.text import Splice, source_hash
 from quire.workspace.clock import new_id
-from quire.workspace.local import LocalWorkspace
+from quire.workspace.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
 QUIRE = Path(sys.executable).with_name("quire")
@@ -38,12 +38,12 @@ async def printed(*command: str | Path) -> str:
     return out.decode()
 
 
-async def say(workspace: LocalWorkspace, log: LogId, *events: KnownEvent) -> int:
+async def say(workspace: Workspace, log: LogId, *events: KnownEvent) -> int:
     entries = await workspace.submit(log, [Draft(id=new_id(), event=event) for event in events])
     return entries[-1].seq
 
 
-async def write_notebook(workspace: LocalWorkspace, log: LogId) -> None:
+async def write_notebook(workspace: Workspace, log: LogId) -> None:
     """What a script would do: create, add, edit, request."""
     seq = await say(
         workspace,

@@ -71,7 +71,7 @@ async def import_notebook(workspace: Workspace, text: str, path: str, name: str)
     """Make a notebook of the text of a file at `path`. Whoever asks is its author."""
     sheet = await asyncio.to_thread(formats.read, text, path)
     if any(info.name == name for info in await workspace.logs("notebook")):
-        raise Conflict(f"There is a notebook {name!r} already. Choose another name.")
+        raise Conflict(f"There is a notebook {name!r} already. Choose another name: `--name`, or `name` over HTTP.")
     try:
         events, blobs = await asyncio.to_thread(events_of, sheet, name, new_id)
     except BadInput as error:

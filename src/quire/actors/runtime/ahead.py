@@ -22,8 +22,9 @@ from .interpreters import interpreter
 
 LAUNCH = str(Path(__file__).with_name("launch.py"))
 WAIT = "--wait-for-order"
-NOT_HANDED_ON = ("JPY_PARENT_PID",)
-"""Variables that no kernel gets: one that knows its parent dies at once with it; ours has a grace."""
+# A kernel that knows its parent dies at once with it, and ours has a grace; a cell could print the token into the log.
+NOT_HANDED_ON = ("JPY_PARENT_PID", "QUIRE_TOKEN")
+"""Variables that no kernel gets."""
 _SETTLED_LATER = frozenset(("PATH", "VIRTUAL_ENV"))
 """Variables that nothing reads before the order comes."""
 

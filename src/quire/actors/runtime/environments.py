@@ -60,6 +60,18 @@ def find(
     return registered.for_language(language, preferred)
 
 
+def registered(
+    cwd: Path, environ: Mapping[str, str], own_interpreter: str = sys.executable
+) -> Iterator[tuple[str, Spec | BadInput]]:
+    """Every kernel that Jupyter knows here, by its name; for one that is broken, why."""
+    known = _Registered(cwd, environ, own_interpreter)
+    for name in known.names:
+        try:
+            yield name, known.named(name)
+        except BadInput as error:
+            yield name, error
+
+
 def _same_language(one: str, other: str) -> bool:
     """Whether two names that kernels use mean the same language."""
     one, other = one.lower(), other.lower()
@@ -178,6 +190,11 @@ class _Registered:
         for folder in (first, *map(Path, jupyter_path("kernels"))):
             for file in sorted(folder.glob("*/kernel.json")):
                 self._folders.setdefault(file.parent.name.lower(), file.parent)
+
+    @property
+    def names(self) -> list[str]:
+        """What they are called."""
+        return sorted(self._folders)
 
     def named(self, name: str) -> Spec:
         """The kernel of that name; names are told apart as Jupyter does, without case."""

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator
 from ...core.events import Draft, KnownEvent
 from ...core.ids import LogId
 from ...workspace.clock import new_id
+from ...workspace.drafts import batches
 from ...workspace.workspace import Workspace
 from .messages import Shown
 from .secrets import Remover
@@ -122,8 +123,8 @@ class Recorder:
                     drafts.append(first)
         finally:
             # Also when a blob cannot be kept: what was said before it does not need it.
-            if drafts:
-                await self._workspace.submit(self._log, drafts)
+            for batch in batches(drafts, AT_ONCE):
+                await self._workspace.submit(self._log, batch)
 
 
 async def _pieces(blob: Blob) -> AsyncIterator[bytes]:

@@ -24,6 +24,7 @@ from ...core.sheet import Sheet, SheetCell
 from ...core.values import Json
 from ...files.plain import one_line
 from ...workspace.clock import new_id
+from ...workspace.drafts import batches
 from ...workspace.workspace import Workspace
 from .client import KernelClient, stop
 from .execution import CellRunner, Ran, Stopping
@@ -35,7 +36,6 @@ from .secrets import Remover
 from .sql import as_code
 from .widgets import WIDGET_STATE, WidgetStates
 
-PAGE = 5000
 ADOPT_SECONDS = 10.0
 """A kernel to go on with answers by then, or a new one is started."""
 RUNS = ("code", "sql")
@@ -189,8 +189,8 @@ async def _request(owner: Workspace, order: Order, runtime: RuntimeId) -> None:
     events += order.resumes.carried if order.resumes is not None else ()
     log, remover = order.log, Remover(order.secrets)
     drafts = [Draft(id=new_id(), event=remover.clean_event(event)) for event in events]
-    for at in range(0, len(drafts), PAGE):
-        await owner.submit(log, drafts[at : at + PAGE])
+    for batch in batches(drafts):
+        await owner.submit(log, batch)
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Iterator
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -41,6 +42,8 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True):
     """What a request may call it."""
     secrets: dict[str, str] = {}
     start_timeout: float = 60
+    startup: str = ""
+    """What the kernel runs, silently, before the first cell: one expression."""
 
 
 async def serve(runtime: Workspace, serving: Serving, until: asyncio.Event) -> None:
@@ -71,7 +74,7 @@ class _Server:
     async def serve(self, until: asyncio.Event) -> None:
         """Attach, work, detach."""
         spec = self._serving.spec
-        info = await self.client.ready(self._serving.start_timeout)
+        info = await self._ready()
         environment = {"interpreter": spec.interpreter, "kernel": spec.name, "language_info": info.get("language_info")}
         await self._say(
             e.RuntimeAttached(
@@ -91,11 +94,19 @@ class _Server:
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._say(e.RuntimeDetached(runtime=self._me))
 
+    async def _ready(self) -> dict[str, Any]:
+        """Wait until the kernel answers, and prepare it."""
+        info = await self.client.ready(self._serving.start_timeout)
+        if self._serving.startup:
+            async for _ in self.client.execute("", silent=True, expressions={"startup": self._serving.startup}):
+                pass  # without it the cells run all the same
+        return info
+
     async def _begin_anew(self, why: str) -> None:
         """Another kernel in place of the one that died."""
         await stop(self.client.kernel, self.client)
         self.client, self._widgets = await _started(self._serving), WidgetStates(self._remover)
-        await self.client.ready(self._serving.start_timeout)
+        await self._ready()
         await self._say(e.KernelRestarted(runtime=self._me, kernel=self.client.kernel.id, why=why))
 
     async def _say(self, *events: e.RunEvent) -> None:

@@ -6,24 +6,19 @@ from pathlib import Path
 
 import click
 
-from ...core.errors import BadInput, Conflict, NotFound
-from ...core.events import Draft
-from ...core.exchange import blobs_of, events_of, sheet_of
-from ...core.ids import LogId
+from ...core.errors import BadInput, Conflict
 from ...disk import read_text, write_text, writing
 from ...files import formats
 from ...files.plain import plain
 from ...workspace.bundle import Carried
-from ...workspace.clock import new_id
 from ...workspace.workspace import Workspace
+from ..carrying import export_notebook, import_notebook
 from . import EXIT_STATUS
 from .options import NUMBER
 from .output import counted, print_json
 from .verb import notebook_argument, with_workspace
 
 BUNDLE = ".quire"
-PAGE = 5000
-"""So many events go in at once. Larger notebooks come in parts; only a store that fails in between leaves a part."""
 
 
 @click.command("export", epilog=EXIT_STATUS)
@@ -59,26 +54,9 @@ async def export_verb(
 
 async def _export_notebook(workspace: Workspace, name: str, output: Path, seq: int | None) -> Carried:
     formats.format_of(str(output))
-    info = await workspace.find(name)
-    notebook = await workspace.read(info.log, seq)
-    blobs: dict[str, bytes] = {}
-    missing: list[str] = []
-    for ref in blobs_of(notebook):
-        try:
-            blobs[ref.hash] = b"".join([chunk async for chunk in workspace.open_blob(ref.hash)])
-        except NotFound:
-            missing.append(ref.hash)
-    sheet = sheet_of(notebook, blobs, info.log)
-    formats.check_language(sheet, str(output))
-    write_text(output, formats.write(sheet, str(output)))
-    return Carried(
-        log=info.log,
-        kind=info.kind,
-        name=notebook.name,
-        events=notebook.seq,
-        blobs=len(blobs),
-        missing_blobs=tuple(dict.fromkeys(missing)),
-    )
+    text, carried = await export_notebook(workspace, await workspace.find(name), str(output), seq)
+    write_text(output, text)
+    return carried
 
 
 @click.command("import", epilog=EXIT_STATUS)
@@ -96,7 +74,7 @@ async def import_verb(workspace: Workspace, source: Path, name: str | None, as_j
     passes for an actor from here. Of a notebook file you are the author; its outputs are marked as imported.
     """
     if source.suffix != BUNDLE:
-        carried = await _import_notebook(workspace, source, name or source.stem)
+        carried = await import_notebook(workspace, read_text(source), str(source), name or source.stem)
     elif name is not None:
         raise BadInput("A bundle brings its name along. Leave --name out.")
     else:
@@ -110,22 +88,6 @@ async def _import_bundle(workspace: Workspace, source: Path) -> Carried:
             return await workspace.import_bundle(file)
     except OSError as error:
         raise BadInput(f"{source} cannot be read: {error.strerror or error}.") from error
-
-
-async def _import_notebook(workspace: Workspace, source: Path, name: str) -> Carried:
-    sheet = formats.read(read_text(source), str(source))
-    if any(info.name == name for info in await workspace.logs("notebook")):
-        raise Conflict(f"There is a notebook {name!r} already. Choose another name: --name.")
-    try:
-        events, blobs = events_of(sheet, name, new_id)
-    except BadInput as error:
-        raise BadInput(f"{source}: {error}", **error.details) from None
-    for data, media in blobs.values():
-        await workspace.put_blob(data, media)
-    log = LogId(new_id())
-    for start in range(0, len(events), PAGE):
-        await workspace.submit(log, [Draft(id=new_id(), event=event) for event in events[start : start + PAGE]])
-    return Carried(log=log, kind="notebook", name=name, events=len(events), blobs=len(blobs))
 
 
 def _tell(carried: Carried, did: str, *, as_json: bool) -> None:

@@ -17,6 +17,9 @@ from . import EXIT_STATUS
 # name -> (module, what `quire --help` says). Only the module of the verb that is used is imported.
 VERBS: dict[str, tuple[str, str]] = {
     "init": ("init", "Make a workspace in a folder."),
+    "serve": ("serve", "Serve a workspace to browsers and programs."),
+    "open": ("open", "Open a served workspace in the browser."),
+    "doctor": ("doctor", "Say what is wrong with this installation."),
     "run": ("run", "Run a notebook with parameters and keep the record."),
     "cancel": ("run", "Ask a run to stop."),
     "runs": ("runs", "List runs, look at one, compare two."),
@@ -27,6 +30,9 @@ VERBS: dict[str, tuple[str, str]] = {
     "sql": ("sql", "Ask a question over all that was recorded."),
     "verify": ("verify", "Check that logs are what was recorded."),
     "redact": ("redact", "Mask what an event said, for good."),
+    "bind": ("mirror", "Make a notebook and a file one."),
+    "mirror": ("mirror", "Keep notebooks and their files the same."),
+    "conflicts": ("conflicts", "Decide where a notebook and its file disagree."),
     "archive": ("archive", "Put a notebook away, or take it out again."),
     "convert": ("convert", "Write notebooks in another format."),
     "params": ("params", "List the parameters of a notebook."),
@@ -37,6 +43,9 @@ VERBS: dict[str, tuple[str, str]] = {
     "git": ("git", "Let git compare, merge and clean notebooks."),
     "export": ("bundle", "Write a notebook or run into a file."),
     "import": ("bundle", "Take in a bundle or a notebook file."),
+    "token": ("token", "Let others in: make, list and revoke tokens."),
+    "role": ("roles", "Say who may do what in a notebook."),
+    "proposals": ("proposals", "List what waits for a yes, look at it, answer."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
 

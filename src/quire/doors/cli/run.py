@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -75,7 +75,6 @@ async def _run(workspace: Workspace, as_json: bool, **options: Any) -> int:
     from ...actors.runtime.execution import Stopping
     from ...runs.plan import plan
     from ...runs.run import ended, run_file
-    from ...workspace.local import LocalWorkspace
     from . import run_view
 
     prepared = await plan(workspace, await _wish(options), os.environ, dt.datetime.now().astimezone(), somebody())
@@ -86,7 +85,7 @@ async def _run(workspace: Workspace, as_json: bool, **options: Any) -> int:
     with contextlib.ExitStack() as closing:
         progress = _progress(options, prepared, closing)
         try:
-            outcome = await run_file(cast("LocalWorkspace", workspace), prepared, stopping, progress)
+            outcome = await run_file(workspace, prepared, stopping, progress)
         except Unavailable as fault:
             # The log may tell of it all the same: of a kernel that could not start, for one.
             outcome, error = await ended(workspace, prepared), fault

@@ -21,7 +21,7 @@ at_option = click.option(
     "--at",
     metavar="WHERE",
     envvar="QUIRE_URL",
-    help="The workspace: a folder or postgresql://….  [default: QUIRE_URL, else the nearest .quire/]",
+    help="The workspace: a folder, postgresql://… or https://….  [default: QUIRE_URL, else the nearest .quire/]",
 )
 
 

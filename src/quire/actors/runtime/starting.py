@@ -1,0 +1,286 @@
+"""Starts a runtime, as a process of its own, for a notebook in which something waits and that nobody serves.
+
+The process outlives whoever started it (rule 11): it has a session of its own, talks to the
+store itself and ends by itself when nothing has happened for a while. Whoever serves a notebook
+holds it, under `hold_name`: so there is one, however many servers look. What the process does
+is its own business (runs/live.py); here is only when one is needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import subprocess
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...core import events as e
+from ...core.errors import Conflict, NotFound, QuireError, Refused
+from ...core.events import Draft
+from ...core.exchange import sheet_of
+from ...core.ids import LogId
+from ...core.notebook import Execution, Notebook
+from ...workspace.clock import new_id
+from ...workspace.workspace import Workspace
+
+LOOK_SECONDS = 2.0
+"""How often to look again where something waits and somebody else serves, or is about to."""
+MOST_FAILURES = 2
+"""After so many in a row, what waits is told that nobody comes."""
+LOG_BYTES = 1_000_000
+"""What a runtime printed is kept up to here, and then once more as `.log.1`."""
+LOCAL = "local"
+"""What a request may call a runtime that was started here."""
+ASKS = ("execution_requested", "proposal_accepted")
+_WAITING = "SELECT DISTINCT log FROM executions WHERE state = 'queued'"
+# It acts for itself, and where the store is it is told: its cells could print a token, or the password of a database.
+_NOT_HANDED_ON = ("QUIRE_TOKEN", "QUIRE_URL", "QUIRE_READER_URL")
+
+
+class Assignment(msgspec.Struct, frozen=True, kw_only=True):
+    """What a runtime is told when it is started: on its standard input, for an address may hold a password."""
+
+    where: str
+    """The address of the workspace."""
+    log: LogId
+    folder: str
+    """The folder that paths of files are relative to."""
+    idle_seconds: float
+
+
+class Starting(msgspec.Struct, frozen=True, kw_only=True):
+    """How runtimes are started here."""
+
+    command: tuple[str, ...]
+    """The program; the id of the notebook is added."""
+    where: str
+    folder: Path
+    logs: Path
+    """The folder for what runtimes print."""
+    idle_seconds: float
+    most: int
+    """How many of them live at once; what is asked for beyond that waits until one ends."""
+
+
+def hold_name(log: LogId) -> str:
+    """What the one process that serves a notebook holds."""
+    return f"runtime:{log}"
+
+
+async def start_runtimes(
+    system: Workspace, starting: Starting, *, tell: Callable[[str], None] = lambda message: None
+) -> None:
+    """Start a runtime wherever one is needed, until cancelled. `system` acts as Quire itself; the runtimes stay."""
+    starter = _Starter(system, starting, tell)
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(starter.listen())
+            group.create_task(starter.look_again())
+    finally:
+        starter.leave()
+
+
+class _Starter:
+    def __init__(self, system: Workspace, starting: Starting, tell: Callable[[str], None]) -> None:
+        self._system, self._starting, self._tell = system, starting, tell
+        self._started: dict[LogId, subprocess.Popen[bytes]] = {}
+        self._failures: dict[LogId, int] = {}
+        self._waiting: set[LogId] = set()
+        self._is_full = False
+        self._one_at_a_time = asyncio.Lock()
+
+    async def listen(self) -> None:
+        """Hear of requests, wherever they are made."""
+        while True:
+            try:
+                await self._listen(self._system.feed())
+            except QuireError as error:
+                self._tell(str(error))
+                await asyncio.sleep(LOOK_SECONDS)
+
+    async def _listen(self, feed: AsyncIterator[Any]) -> None:
+        # It counts from when it is first asked: what was there before is looked up meanwhile, and never in between.
+        page = asyncio.ensure_future(_next(feed))
+        try:
+            await self._look_everywhere()
+            while True:
+                grown = _by_log(await page)
+                page = asyncio.ensure_future(_next(feed))
+                for log, since in grown.items():
+                    if await self._system.entries(log, since, types=ASKS, limit=1):
+                        await self._look(log)
+        finally:
+            page.cancel()
+            await asyncio.gather(page, return_exceptions=True)
+
+    async def look_again(self) -> None:
+        """Look after what waits although somebody serves the notebook: they may be gone before its turn."""
+        await asyncio.sleep(LOOK_SECONDS)
+        await self._look_everywhere()
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            self._reap()
+            for log in list(self._waiting):
+                await self._look(log)
+
+    async def _look_everywhere(self) -> None:
+        """Find what has waited since before anybody listened."""
+        try:
+            found = (await self._system.query(_WAITING)).rows
+        except QuireError as error:
+            # Where nobody may ask questions, requests are heard all the same.
+            self._tell(f"What waits since before the start is not known: {error}")
+            return
+        for (log,) in found:
+            await self._look(LogId(log))
+
+    async def _look(self, log: LogId) -> None:
+        async with self._one_at_a_time:
+            try:
+                await self._start_if_needed(log)
+            except QuireError as error:
+                self._tell(f"No runtime was started for {log}: {error}")
+
+    async def _start_if_needed(self, log: LogId) -> None:
+        notebook = await self._system.read(log)
+        if notebook.run is not None or not any(_waits(notebook)):
+            self._waiting.discard(log)
+            return
+        self._waiting.add(log)
+        self._reap()
+        if log in self._started or await self._is_served(log):
+            return
+        if self._failures.get(log, 0) >= MOST_FAILURES:
+            del self._failures[log]
+            await self._give_up(log, notebook)
+            return
+        if self._has_no_room():
+            return
+        try:
+            self._started[log] = self._start(log)
+        except OSError as error:
+            self._failed(log, str(error))
+        else:
+            self._tell(f"Started a runtime for {notebook.name} [{log}]")
+
+    def _has_no_room(self) -> bool:
+        """Whether there are as many as there may be, which is told once."""
+        was_full, self._is_full = self._is_full, len(self._started) >= self._starting.most
+        if self._is_full and not was_full:
+            told = f"{self._starting.most} runtimes live, and more are needed: those wait until one has nothing to do"
+            self._tell(f"{told} (most_runtimes under [serve])")
+        return self._is_full
+
+    async def _is_served(self, log: LogId) -> bool:
+        hold = await self._system.hold(hold_name(log))
+        if hold is not None:
+            await self._system.let_go(hold)
+        return hold is None
+
+    async def _give_up(self, log: LogId, notebook: Notebook) -> None:
+        """Nothing waits for ever: say why it does not run."""
+        why = f"its runtime failed {MOST_FAILURES} times without running it; see {self._log_file(log)}"
+        self._tell(f"{notebook.name} [{log}]: {why}")
+        await skip_waiting(self._system, log, why)
+
+    def _start(self, log: LogId) -> subprocess.Popen[bytes]:
+        with self._open_log(log) as printed:
+            process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                [*self._starting.command, log],
+                stdin=subprocess.PIPE,
+                stdout=printed,
+                stderr=subprocess.STDOUT,
+                cwd=self._starting.folder,
+                env={name: value for name, value in os.environ.items() if name not in _NOT_HANDED_ON},
+                start_new_session=True,
+            )
+        told = Assignment(
+            where=self._starting.where,
+            log=log,
+            folder=str(self._starting.folder),
+            idle_seconds=self._starting.idle_seconds,
+        )
+        _hand_over(process, msgspec.json.encode(told))
+        return process
+
+    def _log_file(self, log: LogId) -> Path:
+        return self._starting.logs / f"{log}.log"
+
+    def _open_log(self, log: LogId) -> contextlib.AbstractContextManager[int]:
+        file = self._log_file(log)
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        if file.exists() and file.stat().st_size > LOG_BYTES:
+            file.replace(file.with_suffix(".log.1"))
+        return _closing(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+
+    def leave(self) -> None:
+        """Let the processes live on: nobody here waits for their end."""
+        self._reap()
+        for process in self._started.values():
+            process.returncode = 0  # or Python would complain that they still run
+
+    def _reap(self) -> None:
+        """Take note of the processes that have ended."""
+        for log, process in list(self._started.items()):
+            if (status := process.poll()) is None:
+                continue
+            del self._started[log]
+            if status == 0:
+                self._failures.pop(log, None)
+            else:
+                self._failed(log, f"exit status {status}; {self._log_file(log)} says why")
+
+    def _failed(self, log: LogId, why: str) -> None:
+        self._failures[log] = self._failures.get(log, 0) + 1
+        self._tell(f"The runtime of {log} is not there: {why}")
+
+
+async def skip_waiting(actor: Workspace, log: LogId, why: str) -> None:
+    """Say of all that waits in a notebook why it is not run. `actor` is a runtime, or Quire itself."""
+    for execution in list(_waits(await actor.read(log))):
+        skipped = e.ExecutionSkipped(execution=execution.id, cell=execution.cell, why=why)
+        with contextlib.suppress(Conflict, NotFound, Refused):  # somebody took it, or took it back
+            await actor.submit(log, [Draft(id=new_id(), event=skipped)])
+
+
+def _waits(notebook: Notebook) -> Iterator[Execution]:
+    """What a runtime that is started here would run; what is for another one waits for that."""
+    for id in notebook.executions:
+        found = notebook.execution(id)
+        if found is not None and found.state == "queued" and found.wants in (None, LOCAL, _language(notebook)):
+            yield found
+
+
+def _language(notebook: Notebook) -> str:
+    return sheet_of(notebook, {}).language if notebook.metadata else "python"
+
+
+def _hand_over(process: subprocess.Popen[bytes], told: bytes) -> None:
+    assert process.stdin is not None  # noqa: S101 - asked for
+    # If it is gone already, that is found when it is looked for.
+    with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
+        pipe.write(told)
+
+
+def _by_log(page: Any) -> dict[LogId, int]:
+    """From which number on each log has grown: one question for each, however much is written at once."""
+    found: dict[LogId, int] = {}
+    for growth in page:
+        found.setdefault(growth.log, growth.first - 1)
+    return found
+
+
+async def _next(feed: AsyncIterator[Any]) -> Any:
+    return await anext(feed)
+
+
+@contextlib.contextmanager
+def _closing(descriptor: int) -> Generator[int]:
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

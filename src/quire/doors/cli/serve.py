@@ -1,0 +1,177 @@
+"""`quire serve`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ...core.errors import BadInput
+from ...files.plain import plain
+from . import EXIT_STATUS
+from .options import json_option
+from .output import print_json
+from .verb import at_option
+
+if TYPE_CHECKING:
+    from ...workspace.local import LocalWorkspace
+    from ...workspace.tokens import NewToken
+    from ..http.serving import Ending
+    from ..http.whereabouts import Whereabouts
+    from .server_place import Place
+    from .settings import Settings
+
+COMMAND = (sys.executable, "-m", "quire.runs.live")
+"""How a runtime is started."""
+
+
+@click.command("serve", epilog=EXIT_STATUS)
+@click.argument("folder", required=False, metavar="[DIR]", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--host", metavar="H", help="Where to listen.  [default: 127.0.0.1, for this machine alone]")
+@click.option("--port", metavar="N", type=click.IntRange(1, 65535), help="On which port.  [default: 8765, or the next]")
+@click.option("--public", is_flag=True, default=None, help="Let other machines come in; --host says by which address.")
+@click.option("--public-url", metavar="URL", help="What people open, where a proxy stands in front.")
+@click.option("--no-browser", is_flag=True, help="Open no browser.")
+@click.option("--no-mirror", is_flag=True, help="Leave the files alone that notebooks are bound to.")
+@click.option("--take-over", is_flag=True, help="Ask the server of this folder to end, and take its place.")
+@at_option
+@json_option
+def serve_verb(folder: Path | None, at: str | None, as_json: bool, **options: Any) -> int:
+    """Serve the workspace in DIR: its API, its sockets, a runtime for each notebook that needs one.
+
+    \b
+      quire serve
+      quire serve ~/work --port 9000 --no-browser
+
+    Prints the address on stdout; it signs one browser in, once, within 5 minutes (`quire open` makes another). What happens
+    goes to stderr. Ctrl-C or SIGTERM ends it; runtimes that it started go on until they have had nothing to do for a while.
+    """
+    _check_installed()
+    from .server_place import place_of
+
+    if folder is not None and at is not None and not _is_from_environment():
+        raise BadInput("DIR and --at say the same. Give one of them.")
+    where = place_of(str(folder) if folder is not None else at)
+    options["no_browser"] = options["no_browser"] or as_json or not sys.stdout.isatty()
+    return asyncio.run(_serve(where, as_json, **options))
+
+
+def _check_installed() -> None:
+    from importlib.util import find_spec
+
+    missing = [name for name in ("litestar", "uvicorn", "websockets", "watchfiles") if find_spec(name) is None]
+    if missing:
+        raise BadInput(f"{missing[0]} is not installed, without which nothing is served: pip install 'quire[serve]'.")
+
+
+def _is_from_environment() -> bool:
+    source = click.get_current_context().get_parameter_source("at")
+    return source is click.core.ParameterSource.ENVIRONMENT
+
+
+async def _serve(
+    place: Place, as_json: bool, *, no_browser: bool, no_mirror: bool, take_over: bool, **flags: Any
+) -> int:
+    from ..http.serving import Ending
+    from .server_place import only_one, opened
+    from .settings import read
+
+    settings = read(place.home, os.environ, {**flags, "mirror": False if no_mirror else None})
+    ending = Ending()
+    async with AsyncExitStack() as stack:
+        stack.enter_context(ending.on_signals())
+        workspace = await stack.enter_async_context(opened(place))
+        former = await stack.enter_async_context(only_one(workspace, place, ending, tell, take_over=take_over))
+        told = await stack.enter_async_context(_answering(workspace, place, settings, ending, former))
+        await stack.enter_async_context(_working(workspace, place, settings))
+        _announce(told, await workspace.create_sign_in(), place, as_json=as_json, no_browser=no_browser)
+        await ending.wait()
+    return ending.status
+
+
+@asynccontextmanager
+async def _answering(
+    workspace: LocalWorkspace, place: Place, settings: Settings, ending: Ending, former: Whereabouts | None
+) -> AsyncGenerator[Whereabouts]:
+    """Listen, answer, and say where."""
+    from ..http import whereabouts
+    from ..http.ports import DEFAULT_PORT, check_public, listen
+    from ..http.serving import answering
+    from .server_place import door_settings, told_of
+
+    serve = settings.serve
+    check_public(serve.host, public=serve.public)
+    listening = listen(serve.host, serve.port, [former.port] if former is not None else [])
+    with listening:
+        port: int = listening.getsockname()[1]
+        if serve.port is None and port != DEFAULT_PORT and (former is None or former.port != port):
+            tell(f"Port {DEFAULT_PORT} is taken: it is {port} now")
+        told = told_of(serve, port)
+        async with answering(workspace, door_settings(settings), listening, ending):
+            whereabouts.write(place.state, told)
+            try:
+                yield told
+            finally:
+                whereabouts.remove(place.state, told)
+
+
+@asynccontextmanager
+async def _working(workspace: LocalWorkspace, place: Place, settings: Settings) -> AsyncGenerator[None]:
+    """What goes on beside the door."""
+    from ...actors.mirror import mirror
+    from ...actors.runtime.starting import Starting, start_runtimes
+    from ...workspace import access
+    from ..http.serving import alongside, keep
+
+    starting = Starting(
+        command=COMMAND,
+        where=place.where,
+        folder=place.home,
+        logs=place.state / "runtimes",
+        idle_seconds=settings.serve.runtime_idle_minutes * 60,
+        most=settings.serve.most_runtimes,
+    )
+    system = workspace.acting_as(access.system())
+    async with AsyncExitStack() as stack:
+        works: dict[str, Any] = {
+            "Starting runtimes": lambda: start_runtimes(system, starting, tell=tell),
+            "Keeping": lambda: keep(workspace),
+        }
+        if settings.serve.mirror:
+            works["The mirror"] = lambda: mirror(workspace, place.home, tell=tell)
+        for what, work in works.items():
+            await stack.enter_async_context(alongside(what, work, tell))
+        yield
+
+
+def _announce(told: Whereabouts, token: NewToken, place: Place, *, as_json: bool, no_browser: bool) -> None:
+    from .browser import show, sign_in_url
+
+    url = sign_in_url(told.url, token.secret)
+    if as_json:
+        print_json({"url": told.url, "sign_in": url, "pid": told.pid, "port": told.port, "workspace": place.shown})
+    else:
+        click.echo(url)
+        click.echo(f"Serving {plain(place.shown)}; Ctrl-C ends it", err=True)
+    sys.stdout.flush()
+    if not no_browser:
+        show(url)
+
+
+def tell(message: str) -> None:
+    """Say on stderr what whoever runs the server should know: a line on a terminal, elsewhere JSON as requests are."""
+    import msgspec
+
+    from ...workspace.clock import now
+
+    told = {"at": now(), "told": message}
+    with contextlib.suppress(OSError):  # nobody reads it any more: that is no reason to stop
+        is_seen = sys.stderr.isatty()
+        click.echo(f"quire: {plain(message)}" if is_seen else msgspec.json.encode(told).decode(), err=True)

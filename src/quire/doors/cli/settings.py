@@ -1,0 +1,137 @@
+"""Settings that stand in files: `[serve]` of quire.toml, `[tool.quire.serve]` of pyproject.toml, and QUIRE_SERVE_….
+
+Flags come first, then the environment, then quire.toml, then pyproject.toml, both beside `.quire/`.
+A name that nobody knows is refused, with the nearest that is known: a limit that was misspelt is no limit.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import msgspec
+
+from ...core.errors import BadInput
+from ...core.ids import nearest
+from ..http.settings import ServerSettings
+
+PREFIX = "QUIRE_SERVE_"
+VARIABLES = ("QUIRE_URL", "QUIRE_TOKEN", "QUIRE_BLOBS", "QUIRE_ALLOW_HTTP", "QUIRE_READER_URL", "QUIRE_COMPLETE")
+"""All others that Quire looks at."""
+TABLE = "serve"
+_FILES = (("pyproject.toml", ("tool", "quire")), ("quire.toml", ()))
+"""From the weakest on."""
+
+
+class ServeSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How `quire serve` starts. The door's own limits are ServerSettings."""
+
+    host: str = "127.0.0.1"
+    """Where to listen."""
+    port: Annotated[int, msgspec.Meta(ge=1, le=65535)] | None = None
+    """On which port. Without it: 8765, or the next that is free."""
+    public: bool = False
+    """Whether others than this machine may come."""
+    public_url: str | None = None
+    """What people open, where a proxy stands in front."""
+    mirror: bool = True
+    """Whether to keep notebooks and their files the same."""
+    runtime_idle_minutes: float = 30
+    """How long a runtime that was started lives without anything to do."""
+    most_runtimes: int = 32
+    """How many of them live at once."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a server is started with."""
+
+    serve: ServeSettings
+    door: ServerSettings
+
+
+NAMES = (*ServeSettings.__struct_fields__, *ServerSettings.__struct_fields__)
+
+
+def read(folder: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
+    """What holds for a server of the workspace in `folder`. A flag of None was not given."""
+    found: dict[str, Any] = {}
+    for where, table in tables(folder, environ):
+        if wrong := next(unknown(where, table), None):
+            raise BadInput(wrong)
+        found |= {name: _value(where, name, value) for name, value in table.items()}
+    found |= {name: value for name, value in flags.items() if value is not None}
+    mine = {name: value for name, value in found.items() if name in ServeSettings.__struct_fields__}
+    doors = {name: value for name, value in found.items() if name in ServerSettings.__struct_fields__}
+    return Settings(serve=ServeSettings(**mine), door=ServerSettings(**doors))
+
+
+def tables(folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each place that says something, from the weakest on, with what it says."""
+    for name, path in _FILES:
+        file = folder / name
+        ours = _ours(file, path)
+        if wrong := next(_unknown_tables(file, ours), None):
+            raise BadInput(wrong)
+        yield f"{file}, [{'.'.join((*path, TABLE))}]", _table(file, ours.get(TABLE, {}))
+    given = {name: value for name, value in environ.items() if name.startswith(PREFIX)}
+    yield "The environment", {name.removeprefix(PREFIX).lower(): value for name, value in given.items()}
+
+
+def unknown(where: str, table: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with the names in a table."""
+    for name in table:
+        if name not in NAMES:
+            close = nearest(name, NAMES)
+            hint = f"Did you mean {', '.join(close)}?" if close else "docs/reference/settings.md lists them."
+            yield f"{where}: there is no setting {name!r}. {hint}"
+
+
+def unknown_variables(environ: Mapping[str, str]) -> Iterator[str]:
+    """Variables that look like ours and say nothing to anybody."""
+    known = (*VARIABLES, *(f"{PREFIX}{name.upper()}" for name in NAMES))
+    for name in environ:
+        if name.startswith("QUIRE_") and name not in known:
+            close = nearest(name, known)
+            hint = f"Did you mean {', '.join(close)}?" if close else "docs/reference/settings.md lists them."
+            yield f"{name} is set, and is no setting. {hint}"
+
+
+def _ours(file: Path, path: tuple[str, ...]) -> dict[str, Any]:
+    try:
+        found: Any = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{file} cannot be read: {error}. Mend it, or take it away.") from None
+    for name in path:
+        found = _table(file, found.get(name, {}))
+    return found
+
+
+def _unknown_tables(file: Path, ours: Mapping[str, Any]) -> Iterator[str]:
+    for name in ours:
+        if name != TABLE:
+            hint = "Did you mean [serve]?" if nearest(name, [TABLE]) else "Only [serve] is looked at."
+            yield f"{file}: there is no setting {name!r} for Quire. {hint}"
+
+
+def _table(file: Path, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BadInput(f"{file}: what is set for Quire has to be a table: write [serve].")
+    return cast("dict[str, Any]", value)
+
+
+def _value(where: str, name: str, value: Any) -> Any:
+    kind = ServeSettings if name in ServeSettings.__struct_fields__ else ServerSettings
+    wanted: Any = next(field.type for field in msgspec.structs.fields(kind) if field.name == name)
+    if wanted == tuple[str, ...] and isinstance(value, str):
+        value = [each.strip() for each in value.split(",") if each.strip()]
+    try:
+        made: Any = msgspec.convert(value, wanted, strict=not isinstance(value, str))
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{where}: {name} = {value!r} does not fit: {error}.") from None
+    if isinstance(made, int | float) and not isinstance(made, bool) and not made > 0:
+        raise BadInput(f"{where}: {name} = {value!r} does not fit: it has to be more than 0.")
+    return made

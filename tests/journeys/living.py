@@ -1,0 +1,33 @@
+"""Runtimes that live on by themselves: found through what they hold, and ended when a test is over."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import sqlite3
+from pathlib import Path
+
+from quire.workspace.holders import is_gone
+
+from .faulty import wait_until
+
+
+def holders(folder: Path, prefix: str = "hold:runtime:") -> dict[str, int]:
+    """Which processes hold what, in a workspace's folder: by the name of the hold. Those that are gone hold nothing."""
+    database = folder / ".quire" / "quire.db"
+    if not database.exists():
+        return {}
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        found = connection.execute("SELECT name, holder FROM leases").fetchall()
+    living = [(name, holder) for name, holder in found if name.startswith(prefix) and not is_gone(holder)]
+    return {name: int(re.split("-", holder)[2]) for name, holder in living}
+
+
+def end_runtimes(folder: Path) -> None:
+    """End what a test has started, and wait until it is gone."""
+    for pid in holders(folder).values():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+    wait_until(lambda: not holders(folder), "a runtime does not end")
