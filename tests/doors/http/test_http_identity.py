@@ -135,6 +135,16 @@ async def test_a_runtimes_token_is_for_one_log_and_no_longer_than_who_wants_it(
     assert "BadInput" in await bob.ask("POST", "/api/runtimes", 422, json={"name": "a b", "log": "n1"})
 
 
+async def test_a_runtime_gives_up_its_token_and_nobody_else_by_mistake(acting_as: As, server: Server) -> None:
+    bob = await acting_as(BOB, "read", "run")
+    made = await bob.ask("POST", "/api/runtimes", json={"name": "kernel-1", "log": "n1"})
+    assert "is no runtime" in await bob.ask("POST", "/api/runtimes/end", 403)
+    async with client_of(server.url, made["secret"]) as runtime:
+        await runtime.ask("POST", "/api/runtimes/end", 204)
+        await runtime.ask("GET", "/api/me", 401)
+    assert (await bob.ask("GET", "/api/me"))["actor"] == BOB
+
+
 async def test_nobody_gets_a_token_for_a_runtime_that_is_at_work_for_others(
     ada: Client, acting_as: As, workspace: LocalWorkspace
 ) -> None:
