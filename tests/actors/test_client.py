@@ -25,10 +25,16 @@ from .starting import ENV, PATIENCE, python, said, script, started, text, until
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
+@pytest.fixture(scope="module", params=[False, True], ids=["direct", "relayed"])
+def relayed(request: pytest.FixtureRequest) -> bool:
+    """Whether there is a relay between the kernel and its client, which is not to be noticed."""
+    return request.param
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def client() -> AsyncGenerator[KernelClient]:
+async def client(relayed: bool) -> AsyncGenerator[KernelClient]:
     """One kernel for all tests that leave it alive."""
-    async with started() as (_, client):
+    async with started(relayed=relayed) as (_, client):
         yield client
 
 
@@ -81,6 +87,37 @@ sys.stdout.flush_interval = at_once
     assert text(await said(client, often)) == "".join(f"{number}\n" for number in range(4000))
 
 
+async def test_threads_that_print_at_once_lose_nothing(client: KernelClient) -> None:
+    at_once = """
+import sys, threading
+def count(name):
+    for number in range(2000): sys.stdout.write(f"{name} {number}\\n")
+threads = [threading.Thread(target=count, args=(name,)) for name in "abc"]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+    lines = text(await said(client, at_once)).splitlines()
+    for name in "abc":
+        assert [line for line in lines if line.startswith(name)] == [f"{name} {number}" for number in range(2000)]
+    assert len(lines) == 6000
+
+
+async def test_a_process_that_was_forked_prints_as_well(client: KernelClient) -> None:
+    forked = """
+import os, warnings
+print("before", flush=True)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    child = os.fork()
+if child == 0:
+    print("in between", flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print("after")
+"""
+    assert sorted(text(await said(client, forked)).splitlines()) == ["after", "before", "in between"]
+
+
 async def test_a_slow_taker_gets_everything_in_pieces_that_fit(client: KernelClient) -> None:
     """Far more than the sockets hold: whoever prints waits for whoever takes."""
     taken = 0
@@ -94,7 +131,9 @@ async def test_a_slow_taker_gets_everything_in_pieces_that_fit(client: KernelCli
     assert taken == 43_000_001
 
 
-async def test_a_reply_that_overtakes_outputs_does_not_cut_them_off(client: KernelClient, tmp_path: Path) -> None:
+async def test_a_reply_that_overtakes_outputs_does_not_cut_them_off(
+    client: KernelClient, relayed: bool, tmp_path: Path
+) -> None:
     code = f"""
 import pathlib, time
 for _ in range(15): print('x' * 999_999, flush=True)
@@ -106,7 +145,8 @@ while not pathlib.Path({str(tmp_path / "go")!r}).exists(): time.sleep(0.01)
     async with asyncio.timeout(PATIENCE):
         messages = [await anext(request) for _ in range(5)]
         (tmp_path / "go").touch()
-        await until(lambda: any(each.type == "execute_reply" for each, _ in cast("Any", client)._held))
+        if not relayed:  # where nothing overtakes anything
+            await until(lambda: any(each.message.type == "execute_reply" for each in cast("Any", client)._held))
         messages += [each async for each in request]
     assert len(text(messages)) == 15_000_000
 
@@ -250,8 +290,8 @@ get_ipython().kernel.comm_manager.register_target("mirror", opened)
 # ---- Ends
 
 
-async def test_a_kernel_that_dies_is_noticed_and_what_it_said_before_arrives() -> None:
-    async with started() as (_, client):
+async def test_a_kernel_that_dies_is_noticed_and_what_it_said_before_arrives(relayed: bool) -> None:
+    async with started(relayed=relayed) as (_, client):
         printed: list[Message] = []
         code = "import os\nfor number in range(200): print(number, flush=True)\nos.kill(os.getpid(), 9)"
         with pytest.raises(KernelDied, match="was killed by SIGKILL") as caught:
@@ -267,11 +307,11 @@ async def test_a_kernel_that_dies_is_noticed_and_what_it_said_before_arrives() -
             await said(client, "1")
 
 
-async def test_what_was_sent_is_there_after_the_kernel_is_gone() -> None:
-    async with started() as (kernel, client):
+async def test_what_was_sent_is_there_after_the_kernel_is_gone(relayed: bool) -> None:
+    async with started(relayed=relayed) as (kernel, client):
         request = client.execute("for number in range(200): print(number, flush=True)")
         held: Any = cast("Any", client)._held
-        await until(lambda: any(message.content.get("execution_state") == "idle" for message, _ in held))
+        await until(lambda: any(each.message.content.get("execution_state") == "idle" for each in held))
         await kernel.kill()
         async with asyncio.timeout(PATIENCE):
             messages = [each async for each in request]
@@ -279,8 +319,8 @@ async def test_what_was_sent_is_there_after_the_kernel_is_gone() -> None:
         assert messages[-1].content["status"] == "ok"
 
 
-async def test_a_kernel_that_begins_anew_has_forgotten_the_cell() -> None:
-    async with started() as (_, client):
+async def test_a_kernel_that_begins_anew_has_forgotten_the_cell(relayed: bool) -> None:
+    async with started(relayed=relayed) as (_, client):
         with pytest.raises(KernelDied, match="began anew"):
             await said(
                 client,
@@ -288,10 +328,12 @@ async def test_a_kernel_that_begins_anew_has_forgotten_the_cell() -> None:
             )
 
 
-async def test_a_stock_kernel_over_ports_is_interrupted_by_message_and_ends_when_told(tmp_path: Path) -> None:
+async def test_a_stock_kernel_over_ports_is_interrupted_by_message_and_ends_when_told(
+    relayed: bool, tmp_path: Path
+) -> None:
     argv = (sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}")
     stock = Spec(argv=argv, language="python", name="stock", interrupt_mode="message")
-    async with started(stock) as (kernel, client):
+    async with started(stock, relayed=relayed) as (kernel, client):
         assert kernel.connection["transport"] == "tcp"
         await said(client, f"import atexit, pathlib; atexit.register(pathlib.Path({str(tmp_path / 'bye')!r}).touch)")
         async with asyncio.timeout(PATIENCE):
@@ -306,8 +348,8 @@ async def test_a_stock_kernel_over_ports_is_interrupted_by_message_and_ends_when
     assert (tmp_path / "bye").exists(), "what a cell wants done at the end is done"
 
 
-async def test_a_kernel_that_will_not_end_is_killed_after_a_grace() -> None:
-    async with started() as (kernel, client):
+async def test_a_kernel_that_will_not_end_is_killed_after_a_grace(relayed: bool) -> None:
+    async with started(relayed=relayed) as (kernel, client):
         code = """
 import time
 while True:
@@ -325,8 +367,8 @@ while True:
         assert await kernel.ended() == Ended(signal=signal.SIGKILL)
 
 
-async def test_a_kernel_that_cannot_start_says_why() -> None:
-    kernel = await kernels.start(script("raise SystemExit('out of ink')"), cwd=Path("/"), env=ENV)
+async def test_a_kernel_that_cannot_start_says_why(relayed: bool) -> None:
+    kernel = await kernels.start(script("raise SystemExit('out of ink')"), cwd=Path("/"), env=ENV, relayed=relayed)
     client = KernelClient(kernel)
     with pytest.raises(Unavailable, match=r"(?s)Kernel 'script' .* ended with exit status 1.*out of ink"):
         await client.ready(PATIENCE)
@@ -334,8 +376,8 @@ async def test_a_kernel_that_cannot_start_says_why() -> None:
     await kernel.close()
 
 
-async def test_a_kernel_that_never_answers_is_not_waited_for() -> None:
-    kernel = await kernels.start(script("import time; time.sleep(600)"), cwd=Path("/"), env=ENV)
+async def test_a_kernel_that_never_answers_is_not_waited_for(relayed: bool) -> None:
+    kernel = await kernels.start(script("import time; time.sleep(600)"), cwd=Path("/"), env=ENV, relayed=relayed)
     client = KernelClient(kernel)
     with pytest.raises(Unavailable, match=r"did not answer within 0\.2 seconds"):
         await client.ready(0.2)
@@ -343,9 +385,9 @@ async def test_a_kernel_that_never_answers_is_not_waited_for() -> None:
     await kernel.close()
 
 
-async def test_an_interpreter_without_what_a_kernel_needs_says_so() -> None:
+async def test_an_interpreter_without_what_a_kernel_needs_says_so(relayed: bool) -> None:
     spec = replace(python(), argv=(sys.executable, "-S", *python().argv[1:]))
-    kernel = await kernels.start(spec, cwd=Path("/"), env=ENV)
+    kernel = await kernels.start(spec, cwd=Path("/"), env=ENV, relayed=relayed)
     client = KernelClient(kernel)
     with pytest.raises(Unavailable, match=r"No module named"):
         await client.ready(PATIENCE)

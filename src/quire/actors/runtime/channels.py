@@ -14,12 +14,16 @@ from typing import Any
 import msgspec
 
 from ...core.values import Json
+from .kernels import Remembering
 from .wire import Heard, Wire
 from .zmtp import Link
 
 
 class Channels:
     """Four links to one kernel: outputs, requests, control, and questions to the user."""
+
+    cut_off = ""
+    remembers: Remembering | None = None
 
     def __init__(self, connection: dict[str, Any], hear: Callable[[Heard], None], *, kernel_waits: bool) -> None:
         self._hear = hear
@@ -30,11 +34,12 @@ class Channels:
         """Set once the kernel has closed the channel for outputs, after all that it said on it was heard."""
         # The kernel asks on stdin whoever sent the request, by this name.
         identity = self._wire.identity.encode()
-        outputs = _endpoint(connection, "iopub")
+        outputs = endpoint(connection, "iopub")
         self._links = {"iopub": Link(outputs, b"SUB", b"", partial(self._take, "iopub"), self.hung_up.set)}
         for channel in ("stdin", "shell", "control"):
-            endpoint = _endpoint(connection, channel)
-            self._links[channel] = Link(endpoint, b"DEALER", identity, partial(self._take, channel))
+            self._links[channel] = Link(
+                endpoint(connection, channel), b"DEALER", identity, partial(self._take, channel)
+            )
 
     def send(
         self,
@@ -74,6 +79,7 @@ class Channels:
             link.close()
 
 
-def _endpoint(connection: dict[str, Any], channel: str) -> str:
+def endpoint(connection: dict[str, Any], channel: str) -> str:
+    """Where one channel of a kernel is, as ZeroMQ writes it."""
     between = "-" if connection["transport"] == "ipc" else ":"
     return f"{connection['transport']}://{connection['ip']}{between}{connection[f'{channel}_port']}"

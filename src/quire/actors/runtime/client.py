@@ -1,156 +1,44 @@
-"""The conversation with a kernel: ask, and hear everything it says until it is done.
-
-One request runs at a time; what belongs to others (a thread that still prints for an earlier
-cell) comes in between, under its own parent. A request has ended when both its reply and the
-word that the kernel is idle have come: not before, so nothing is lost, and not later.
-"""
+"""The conversation with a kernel: ask, and hear everything it says until it is done (request.py)."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.errors import Conflict, Unavailable
 from ...core.values import Json
-from .channels import Channels
 from .ends import Ended
+from .flights import Flight
 from .kernels import Kernel
 from .messages import Message
+from .request import LAST_WORDS_SECONDS, KernelDied, Request
 from .wire import Heard
 
 SHUTDOWN_SECONDS = 1.0
 """How long a kernel that is told to end may take. ipykernel may hang then; it is killed."""
 ASK_AGAIN_SECONDS = 0.1
 """How long to wait for the first word on outputs before asking once more: a kernel drops what nobody heard."""
-LAST_WORDS_SECONDS = 2.0
-"""How long to wait for the end of what a dead kernel had sent."""
+_HUNG_UP = "began anew, or hung up: what cells had defined is lost"
+COMMS = ("comm_open", "comm_msg", "comm_close")
+MOST_PASSED = 1_000_000
+"""Bytes of what widgets said while nothing ran, before a relay is told that it need not keep them."""
 MOST_HELD = 8_000_000
 """Bytes of messages that wait here for whoever takes them; after that they wait in the kernel."""
-
-
-class KernelDied(Unavailable):
-    """The kernel's process is gone, or began anew: what cells had defined is lost."""
-
-    def __init__(self, message: str, ended: Ended) -> None:
-        super().__init__(message)
-        self.ended = ended
-
-
-class Request:
-    """The messages of one execution, as they come; the last is its `execute_reply`.
-
-    Taking them may be cut off by a timeout and gone on with later: nothing is lost. A message
-    whose `parent_id` is not this `id` belongs to somebody else.
-    """
-
-    def __init__(self, client: KernelClient, id: str) -> None:
-        self.id = id
-        self._client = client
-        self._reply: Message | None = None
-        self._is_idle = False
-        self.done = False
-        self._later: str | None = None
-        """A question that was asked after the end, of a kernel that may still be sending."""
-        self._until: float | None = None
-        self._asking: asyncio.Task[object] | None = None
-        self._is_settled = client.kernel.spec.is_ours
-
-    @property
-    def has_come(self) -> bool:
-        """Whether a message is there to be taken without waiting."""
-        return self._client.has_held
-
-    def __aiter__(self) -> Request:
-        return self
-
-    async def __anext__(self) -> Message:
-        try:
-            while not self.done:
-                if self._reply is not None and self._is_idle:
-                    if self._is_settled:
-                        self.done = True
-                        self._client.finish(self)
-                        return self._reply
-                    message = await self._late()
-                    if message is None:
-                        continue
-                else:
-                    message = await self._next()
-                if not self._note(message):
-                    return message
-        except KernelDied:
-            self._client.finish(self)
-            raise
-        raise StopAsyncIteration
-
-    async def _next(self) -> Message:
-        if not self._is_idle:
-            return await self._client.take()
-        # Only the reply is still to come. Some kernels fail to send one: it cannot come after a later one.
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout_at(self._patience()):
-                return await self._client.take()
-        if self._asking is None:
-            self._asking = asyncio.ensure_future(self._client.info())
-            # Or asyncio would complain of a kernel that died meanwhile, which is told elsewhere.
-            self._asking.add_done_callback(lambda done: done.cancelled() or done.exception())
-        await asyncio.shield(self._asking)
-        return self._client.take_now() or Message(type="execute_reply", content=_NO_REPLY, parent_id=self.id)
-
-    async def _late(self) -> Message | None:
-        """Another message of a kernel that says it is idle before it has sent all: Deno does, now and then.
-
-        It is asked something else; what came before it is idle again belongs to the cell.
-        """
-        self._later = self._later or self._client.ask_later()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout_at(self._patience()):
-                return await self._client.take()
-        self._is_settled = True
-        return None
-
-    def _patience(self) -> float:
-        """Until when the last words are waited for. Whoever is cut off and goes on does not begin anew."""
-        if self._until is None:
-            self._until = asyncio.get_running_loop().time() + LAST_WORDS_SECONDS
-        return self._until
-
-    def _note(self, message: Message) -> bool:
-        """Learn how far the execution is. True for the reply: it is kept for the end."""
-        if message.parent_id == self.id:
-            if message.type == "execute_reply":
-                self._reply, self._until = message, None
-                return True
-            if message.type == "status":
-                self._is_idle |= message.content.get("execution_state") == "idle"
-        elif message.type == "status" and message.parent_id == self._later:
-            self._is_settled |= message.content.get("execution_state") == "idle"
-            return True
-        return False
-
-    def owns(self, message: Message) -> bool:
-        """Whether a status is about this request."""
-        return message.parent_id in (self.id, self._later)
-
-
-_NO_REPLY: dict[str, Json] = {
-    "status": "error",
-    "ename": "NoReply",
-    "evalue": "The kernel did not say how the cell ended.",
-    "traceback": [],
-}
 
 
 class KernelClient:
     """Talks to one kernel, from one event loop."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, flight: Flight | None = None) -> None:
+        """With a `flight`, its request is running, and what an earlier process has heard of it comes again."""
         self.kernel = kernel
-        self._channels = Channels(kernel.connection, self._hear, kernel_waits=kernel.spec.is_ours)
-        self._held: deque[tuple[Message, int]] = deque()
+        self.taken = 0
+        """The number of the last message that was taken, where they are counted."""
+        self._again_until = flight.last if flight is not None else 0
+        self._held: deque[Heard] = deque()
         self._held_bytes = 0
         self._news = asyncio.Event()
         self._running: Request | None = None
@@ -158,6 +46,17 @@ class KernelClient:
         self._replies: dict[str, asyncio.Future[Message]] = {}
         self._has_outputs = False
         self._death: KernelDied | None = None
+        self._why_killed = ""
+        self._is_at_rest = False
+        """Whether all that was said is recorded, and nothing runs."""
+        self._passed_bytes = 0
+        self.overhear: Callable[[Message], None] = _nothing
+        """Called with what widgets say, at once, whether a cell runs or not."""
+        self._channels = kernel.open(self._hear)
+        if self._channels.remembers is not None:
+            self.taken = self._channels.remembers.since
+            self._running = Request(self, flight.request) if flight is not None else None
+            self._channels.remembers.replay()
         self._watching = asyncio.ensure_future(self._watch())
 
     # ---- What comes in
@@ -167,17 +66,29 @@ class KernelClient:
         self._has_outputs |= message.channel == "iopub"
         if message.channel == "stdin":
             self._question = heard
+        if message.type in COMMS:
+            self.overhear(message)
+            if self._is_at_rest and not self._held:
+                self._let_pass(heard)
+                return
         waiting = self._replies.pop(message.parent_id or "", None) if message.channel in ("shell", "control") else None
         if waiting is not None:
             if not waiting.done():
                 waiting.set_result(message)
         elif not self._is_noise(message):
-            self._held.append((message, heard.size))
+            self._held.append(heard)
             self._held_bytes += heard.size
             # Only ever begun here: whoever takes ends it.
             if self._held_bytes > MOST_HELD and not self._channels.is_held:
                 self._channels.hold()
         self._news.set()
+
+    def _let_pass(self, heard: Heard) -> None:
+        """Keep nothing of what widgets say while no cell runs: nobody takes it, and it would hold the kernel up."""
+        self.taken = heard.number
+        self._passed_bytes += heard.size
+        if self._passed_bytes > MOST_PASSED:
+            self.forget()
 
     def _is_noise(self, message: Message) -> bool:
         """Whether it says nothing but that the kernel is there, or busy with a small question."""
@@ -205,11 +116,12 @@ class KernelClient:
         return self._pop() if self._held else None
 
     def _pop(self) -> Message:
-        message, size = self._held.popleft()
-        self._held_bytes -= size
+        heard = self._held.popleft()
+        self._held_bytes -= heard.size
+        self.taken = heard.number
         if self._channels.is_held and self._held_bytes <= MOST_HELD // 2:
             self._channels.go_on()
-        return message
+        return heard.message
 
     async def _watch(self) -> None:
         """Wait for the end of the kernel; then for its last words, which may still be on their way."""
@@ -217,7 +129,7 @@ class KernelClient:
         hung_up = asyncio.ensure_future(self._channels.hung_up.wait())
         try:
             await asyncio.wait({ended, hung_up}, return_when=asyncio.FIRST_COMPLETED)
-            if self._has_outputs:
+            if self._has_outputs and not self._channels.cut_off:
                 await asyncio.wait({ended, hung_up}, timeout=LAST_WORDS_SECONDS)
             # Whoever takes slowly is waited for; a process that holds on to the dead kernel's sockets is not.
             while self._channels.is_held and not hung_up.done():
@@ -228,8 +140,8 @@ class KernelClient:
             hung_up.cancel()
 
     def _end(self, ended: Ended | None) -> None:
-        why = "began anew, or hung up: what cells had defined is lost" if ended is None else ended.why
-        self._death = KernelDied(f"The kernel {why}.", ended or Ended())
+        why = self._channels.cut_off or (_HUNG_UP if ended is None else ended.why)
+        self._death = KernelDied(f"The kernel {self._why_killed or why}.", ended or Ended())
         for waiting in self._replies.values():
             if not waiting.done():
                 waiting.set_exception(self._death)
@@ -270,6 +182,11 @@ class KernelClient:
         else:
             await self.kernel.interrupt()
 
+    async def kill(self, why: str) -> None:
+        """End it at once. Whoever waits for it is told why, in words that go on from "the kernel"."""
+        self._why_killed = why
+        await self.kernel.kill()
+
     async def shutdown(self, grace_seconds: float = SHUTDOWN_SECONDS) -> None:
         """Tell the kernel to end; kill it when it does not within a grace."""
         if self._death is None:
@@ -295,13 +212,16 @@ class KernelClient:
         allow_stdin: bool = False,
         stop_on_error: bool = True,
         expressions: dict[str, str] | None = None,
+        flight: bytes | None = None,
     ) -> Request:
         """Run `code`, and then evaluate the expressions; the answer is what the kernel says until it is done.
 
-        A kernel that is dead already is told of by the request, as is one that dies on the way.
+        A kernel that is dead already is told of by the request, as is one that dies on the way. A `flight` is
+        kept beside a kernel that has a relay, with what is said, until `forget`.
         """
         if self._running is not None:
             raise Conflict("The kernel runs another cell. Wait for its end, or interrupt it.")
+        self._is_at_rest = False
         content: dict[str, Json] = {
             "code": code,
             "silent": silent,
@@ -310,8 +230,38 @@ class KernelClient:
             "allow_stdin": allow_stdin,
             "stop_on_error": stop_on_error,
         }
-        self._running = Request(self, self._channels.send("shell", "execute_request", content))
+        if flight is not None and self._channels.remembers is not None:
+            id = self._channels.remembers.begin(content, flight, self.taken)
+        else:
+            id = self._channels.send("shell", "execute_request", content)
+        self._running = Request(self, id)
         return self._running
+
+    @property
+    def running(self) -> Request | None:
+        """The request that has not come to its end."""
+        return self._running
+
+    @property
+    def goes_through_again(self) -> bool:
+        """Whether messages wait that an earlier process has heard or missed."""
+        return bool(self._held) and self._held[0].number <= self._again_until
+
+    @property
+    def remembers(self) -> bool:
+        """Whether what the kernel says is kept beside it for the next process."""
+        return self._channels.remembers is not None
+
+    async def mark(self, note: bytes) -> None:
+        """Have the next process know of something, whatever becomes of this one."""
+        if self._channels.remembers is not None:
+            await self._channels.remembers.mark(note)
+
+    def forget(self) -> None:
+        """Say that all that was taken is recorded, and nothing runs: no other process has to hear it."""
+        self._is_at_rest, self._passed_bytes = True, 0
+        if self._channels.remembers is not None:
+            self._channels.remembers.forget(self.taken)
 
     @property
     def lives(self) -> bool:
@@ -378,6 +328,10 @@ class KernelClient:
             return await waiting
         finally:
             self._replies.pop(id, None)
+
+
+def _nothing(message: Message) -> None:
+    """Nobody listens."""
 
 
 async def stop(kernel: Kernel, client: KernelClient, grace_seconds: float = SHUTDOWN_SECONDS) -> None:

@@ -1,8 +1,12 @@
-"""How a kernel's process ended, and whether it was for want of memory."""
+"""When and how a kernel's process ended, and whether it was for want of memory."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,3 +92,60 @@ def _counters(pid: int | str) -> list[_Counter]:
 def _in_group(root: Path, path: str, name: str) -> list[_Counter]:
     # Inside a container the path may be that outside of it; what is mounted is then the group itself.
     return [_Counter(root / path.lstrip("/") / name), _Counter(root / name)]
+
+
+class ProcessHandle:
+    """Tells once when a process is gone: at once on Linux, by looking again and again elsewhere."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, pid: int, gone: Callable[[], None]) -> None:
+        self._loop = loop
+        self._pid = pid
+        self._gone = gone
+        self._fd = -1
+        self._timer: asyncio.TimerHandle | None = None
+        if hasattr(os, "pidfd_open"):
+            try:
+                self._fd = os.pidfd_open(pid)
+            except ProcessLookupError:
+                loop.call_soon(self._tell)
+            else:
+                loop.add_reader(self._fd, self._tell)
+        else:
+            self._look()
+
+    def _look(self) -> None:
+        if _has_ended(self._pid):
+            self._tell()
+        else:
+            self._timer = self._loop.call_later(0.05, self._look)
+
+    def _tell(self) -> None:
+        self.close()
+        self._gone()
+
+    def close(self) -> None:
+        """Tell nobody any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._fd >= 0:
+            self._loop.remove_reader(self._fd)
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a process is gone, or is one of ours that nobody has waited for."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+
+def kill_group(pid: int) -> None:
+    """End a process and all that it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)

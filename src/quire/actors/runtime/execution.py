@@ -17,6 +17,8 @@ from ...core.ids import CellId, ExecutionId
 from ...core.text import source_hash
 from ...files.plain import one_line
 from .client import KernelClient, KernelDied, Request
+from .flights import Flight, Stopped
+from .flushing import MOST_UNFLUSHED, Flushing
 from .media import fault_in
 from .messages import Message, Showing
 from .names import analyse
@@ -25,13 +27,12 @@ from .secrets import Remover
 from .streams import Spool
 from .widgets import WidgetStates
 
-TICK_SECONDS = 0.05
-"""How often what a running cell shows goes into the log."""
 GRACE_SECONDS = 5.0
 """How long a cell may take to end after it was interrupted; then its kernel is killed."""
 AGAIN_SECONDS = 0.8
 """A signal that comes so long after the first is a second one."""
-MOST_UNFLUSHED = 2_000_000
+ABANDON_SECONDS = 60.0
+"""How long a cell that is nobody's any more may take to end; then its kernel is killed."""
 
 Stop: TypeAlias = Literal["cancelled", "timeout"]
 
@@ -107,56 +108,104 @@ class CellRunner:
         widgets: WidgetStates,
         heard: Callable[[Message], None] = lambda message: None,
         asked: Asked | None = None,
+        records_answers: bool = True,
     ) -> None:
         self._client, self._recorder, self._epoch, self._language = client, recorder, epoch, language
         self._remover, self._widgets, self._heard = remover, widgets, heard
-        self._asked = asked
+        self._asked, self._records_answers = asked, records_answers
 
     async def run(
         self, execution: ExecutionId, cell: CellId, source: str, code: str, stopping: Stopping, seconds: float | None
     ) -> Ran:
         """Run `code`, the way a kernel takes the `source` of a cell, and record all of it."""
+        allow_stdin = self._asked is not None
+        if self._client.remembers:
+            # Whoever goes on with it has to know what it is as soon as the kernel does.
+            started = self._started(execution, cell, source)
+            request = self._client.execute(code, allow_stdin=allow_stdin, flight=msgspec.json.encode(started))
+        else:
+            request = self._client.execute(code, allow_stdin=allow_stdin)
+            # While the kernel is at it: nothing it says is heard before this is said.
+            started = self._started(execution, cell, source)
+        return await self._record(started, request, None, stopping, seconds)
+
+    async def go_on(self, flight: Flight, stopping: Stopping) -> Ran:
+        """Go on with what an earlier runtime began, as if it had never gone. The client was given the same flight."""
+        request = self._client.running
+        assert request is not None  # noqa: S101 - the flight's
+        if not flight.is_whole:
+            self._finish(flight.started.execution, Ran(status="lost", fault=Fault(ename="Lost", evalue=_CUT)))
+            return await self.abandon()
+        if flight.stopped is not None:
+            stopping.ask("timeout" if flight.stopped == "timeout" else "cancelled")
+        return await self._record(flight.started, request, flight, stopping, None)
+
+    async def abandon(self) -> Ran:
+        """End in the kernel what is nobody's any more, and record none of it. The kernel keeps what it knows, if it listens."""
+        request = self._client.running
+        try:
+            if request is not None:
+                await _drain(request, self._client)
+        except KernelDied:
+            return Ran(status="lost", lives=False)
+        return Ran(status="lost")
+
+    async def _record(
+        self,
+        started: e.ExecutionStarted,
+        request: Request,
+        flight: Flight | None,
+        stopping: Stopping,
+        seconds: float | None,
+    ) -> Ran:
+        execution = started.execution
         with tempfile.SpooledTemporaryFile(max_size=4_000_000) as spool:
             showing = Showing(execution, self._epoch, cast("Spool", spool), self._remover)
-            request = self._client.execute(code, allow_stdin=self._asked is not None)
-            # While the kernel is at it: nothing it says is heard before this is said.
-            self._say_started(execution, cell, source)
-            async with _Answers(self._client, self._recorder, execution, self._asked) as answers:
-                ran = await self._converse(showing, request, answers, stopping, seconds)
+            self._recorder.say(started)
+            flushing = Flushing(self._client, self._recorder, showing, flight)
+            recorder = self._recorder if self._records_answers else None
+            answered = flight.answered if flight is not None else 0
+            async with _Answers(self._client, recorder, execution, self._asked, answered) as answers:
+                ran = await self._converse(flushing, request, answers, stopping, seconds)
+            await flushing.catch_up()
             await self._recorder.show(showing.finish())
+        self._finish(execution, ran)
+        return ran
+
+    def _started(self, execution: ExecutionId, cell: CellId, source: str) -> e.ExecutionStarted:
+        names = analyse(source, self._language)
+        return e.ExecutionStarted(
+            execution=execution,
+            cell=cell,
+            source_hash=source_hash(source),
+            epoch=self._epoch,
+            defines=names.defines if names is not None else None,
+            uses=names.uses if names is not None else None,
+        )
+
+    def _finish(self, execution: ExecutionId, ran: Ran) -> None:
         self._recorder.say(
             e.ExecutionFinished(
                 execution=execution, epoch=self._epoch, status=ran.status, count=ran.count, fault=ran.fault
             )
         )
-        return ran
-
-    def _say_started(self, execution: ExecutionId, cell: CellId, source: str) -> None:
-        names = analyse(source, self._language)
-        self._recorder.say(
-            e.ExecutionStarted(
-                execution=execution,
-                cell=cell,
-                source_hash=source_hash(source),
-                epoch=self._epoch,
-                defines=names.defines if names is not None else None,
-                uses=names.uses if names is not None else None,
-            )
-        )
 
     async def _converse(
-        self, showing: Showing, request: Request, answers: _Answers, stopping: Stopping, seconds: float | None
+        self, flushing: Flushing, request: Request, answers: _Answers, stopping: Stopping, seconds: float | None
     ) -> Ran:
+        showing = flushing.showing
         clock = asyncio.get_running_loop().time
         deadline = inf if seconds is None else clock() + seconds
-        told, was_early = inf, False
+        # One that was stopped before its runtime was gone was told to.
+        told, was_early = clock() if flushing.was_stopped else inf, False
         has_begun = False  # whether the kernel is inside the cell: an interrupt before that goes nowhere
-        flush_at = clock() + TICK_SECONDS
         try:
             while True:
-                message = await _next(request, min(flush_at, deadline, told + stopping.grace_seconds))
+                message = await _next(request, min(flushing.at, deadline, told + stopping.grace_seconds))
                 now = clock()
                 if message is not None:
+                    if flushing.is_again:
+                        await flushing.catch_up(self._client.taken)
                     if message.type == "execute_reply" and message.parent_id == request.id:
                         return _ended(showing, message, stopping.why if told < inf else None, answers, self._remover)
                     has_begun |= message.parent_id == request.id and message.type != "status"
@@ -164,14 +213,14 @@ class CellRunner:
                         await self._recorder.show(showing.flush())
                         answers.ask(message)
                     self._take(message, showing)
-                if now >= flush_at or showing.size > MOST_UNFLUSHED:
-                    await self._recorder.show(showing.flush())
-                    flush_at = clock() + TICK_SECONDS
+                if now >= flushing.at or showing.size > MOST_UNFLUSHED:
+                    await flushing.flush(has_more=message is not None)
                 if now >= deadline:
                     stopping.ask("timeout")
                     deadline = inf
-                if stopping.why is not None and told == inf:
-                    await self._client.interrupt()
+                # What is gone through again has happened: nothing can be stopped in it.
+                if stopping.why is not None and told == inf and not flushing.is_again:
+                    await self._stop(stopping.why)
                     told, was_early = now, not has_begun
                 elif was_early and has_begun:
                     await self._client.interrupt()
@@ -184,6 +233,10 @@ class CellRunner:
             status: ExecutionStatus = stopping.why or "dead_kernel"
             return Ran(status=status, count=showing.count, fault=fault, notes=tuple(showing.notes), lives=False)
 
+    async def _stop(self, why: Stop) -> None:
+        await self._client.interrupt()
+        await self._client.mark(msgspec.json.encode(Stopped(why)))
+
     def _take(self, message: Message, showing: Showing) -> None:
         self._widgets.take(message)
         showing.take(message)
@@ -193,9 +246,19 @@ class CellRunner:
 class _Answers:
     """Asks whoever is there for what a cell wants to know, while the cell may still be stopped."""
 
-    def __init__(self, client: KernelClient, recorder: Recorder, execution: ExecutionId, asked: Asked | None) -> None:
+    def __init__(
+        self,
+        client: KernelClient,
+        recorder: Recorder | None,
+        execution: ExecutionId,
+        asked: Asked | None,
+        answered: int = 0,
+    ) -> None:
+        # Without a recorder whoever answers has recorded it, under their own name.
         self._client, self._recorder, self._execution, self._asked = client, recorder, execution, asked
         self._task: asyncio.Task[None] | None = None
+        self._answered = answered
+        """So many questions come again that were answered."""
         self.unanswered: str | None = None
         """What it asked though nobody is there."""
 
@@ -209,6 +272,9 @@ class _Answers:
 
     def ask(self, question: Message) -> None:
         """Ask, and give the kernel the answer when it comes. Of a password only that it was asked for is kept."""
+        if self._answered > 0:
+            self._answered -= 1
+            return
         prompt, password = str(question.content.get("prompt", "")), bool(question.content.get("password"))
         if self._asked is None:
             # It was told that nobody is there. Some kernels ask all the same, and would wait for ever.
@@ -224,7 +290,9 @@ class _Answers:
             # Nobody answers any more: the cell is told so, as a program at the end of its input is.
             await self._client.interrupt()
             return
-        self._recorder.say(e.InputAnswered(execution=self._execution, prompt=prompt, answer=None if password else text))
+        if self._recorder is not None:
+            answer = None if password else text
+            self._recorder.say(e.InputAnswered(execution=self._execution, prompt=prompt, answer=answer))
         self._client.answer_input(text)
 
 
@@ -238,6 +306,22 @@ async def _next(request: Request, until: float) -> Message | None:
             return await anext(request)
     except TimeoutError:
         return None
+
+
+async def _drain(request: Request, client: KernelClient) -> None:
+    """Take all that comes of a request; stop it if it is not at its end, and its kernel if that does not listen."""
+    loop = asyncio.get_running_loop()
+    until, is_told = loop.time(), False
+    while not request.done:
+        message = await _next(request, until)
+        # Its end may be among what an earlier runtime has heard.
+        if message is not None and (client.goes_through_again or loop.time() < until):
+            continue
+        if is_told:
+            await client.kernel.kill()
+        elif not request.done:
+            await client.interrupt()
+        until, is_told = loop.time() + ABANDON_SECONDS, True
 
 
 def _ended(showing: Showing, reply: Message, stopped: Stop | None, answers: _Answers, remover: Remover) -> Ran:
@@ -257,6 +341,10 @@ def _ended(showing: Showing, reply: Message, stopped: Stop | None, answers: _Ans
     return Ran(status=stopped or "error", count=count, fault=fault, notes=notes)
 
 
+_CUT = (
+    "What ran it was gone for a while, and it showed more than was kept meanwhile: how it ended is not known. "
+    "What its cells had defined is still there."
+)
 _LATE = "It took too long, and came to its end only when it was interrupted."
 
 

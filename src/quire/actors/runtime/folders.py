@@ -1,7 +1,8 @@
 """The folder of a kernel: where it listens, who uses it, what the next process has to know.
 
 Nobody else may read it. In it are the connection file (as Jupyter writes it: `jupyter console
---existing FILE` works), sockets, and a lock that is held by the process that uses the kernel.
+--existing FILE` works), sockets, what the kernel is used for, and a lock that is held by the
+process that uses it: a runtime, or the relay beside the kernel.
 """
 
 from __future__ import annotations
@@ -15,16 +16,30 @@ import socket
 import stat
 import sys
 import tempfile
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ...core.errors import Unavailable
+from ...core.ids import ActorId, LogId
 from . import watch
 from .kernels import Spec
 
 CONNECTION = "kernel.json"
+SERVES = "serves.json"
 _LONGEST_SOCKET = 100
 _CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
+
+
+class Serves(msgspec.Struct, frozen=True, kw_only=True):
+    """What a kernel is used for, and by whom: by this the next process of the same runtime finds it."""
+
+    workspace: str
+    """A hash of the address: that may hold a password."""
+    log: LogId
+    actor: ActorId
 
 
 def all_folders() -> Path:
@@ -40,14 +55,19 @@ def new_folder() -> Path:
     parent = all_folders()
     try:
         parent.mkdir(mode=0o700, exist_ok=True)
-        status = parent.lstat()
-        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+        if not is_private(parent):
             raise Unavailable(f"{parent} has to be a folder that only you can read. Remove it: it is made anew.")
         folder = parent / secrets.token_hex(6)
         folder.mkdir(mode=0o700)
     except OSError as error:
         raise Unavailable(f"{parent}: no folder for a kernel can be made there: {error.strerror or error}.") from error
     return folder
+
+
+def is_private(folder: Path) -> bool:
+    """Whether nobody else can put anything there, or read it."""
+    status = folder.lstat()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
 
 
 def lock_of(folder: Path) -> int:
@@ -86,6 +106,35 @@ def write_connection(folder: Path, spec: Spec) -> dict[str, Any]:
     with os.fdopen(handle, "w") as file:
         json.dump(place, file)
     return place
+
+
+def connection_of(folder: Path) -> dict[str, Any]:
+    """Where the kernel of a folder listens. OSError or ValueError when nothing there says so."""
+    return msgspec.json.decode((folder / CONNECTION).read_bytes(), type=dict[str, Any])
+
+
+def hash_of(where: str) -> str:
+    """By which a workspace is known here."""
+    return sha256(where.encode()).hexdigest()
+
+
+def write_serves(folder: Path, serves: Serves) -> None:
+    """Say what the kernel is used for; whole, or as it was."""
+    new = folder / f"{SERVES}.new"
+    new.write_bytes(msgspec.json.encode(serves))
+    new.replace(folder / SERVES)
+
+
+def all_serving() -> list[tuple[Path, Serves]]:
+    """The folders of this user's kernels that are used for something, the newest first."""
+    parent = all_folders()
+    if not parent.is_dir() or not is_private(parent):
+        return []
+    found: list[tuple[float, Path, Serves]] = []
+    for file in parent.glob(f"*/{SERVES}"):
+        with contextlib.suppress(OSError, msgspec.DecodeError):  # somebody ends it just now
+            found.append((file.stat().st_mtime, file.parent, msgspec.json.decode(file.read_bytes(), type=Serves)))
+    return [(folder, serves) for _, folder, serves in sorted(found, key=lambda each: each[0], reverse=True)]
 
 
 def _address() -> str:

@@ -7,16 +7,27 @@ interpreter it is, environments.py's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 
+from ...core.ids import ActorId, LogId
+from ...core.values import Json
 from .ends import Ended
+
+if TYPE_CHECKING:
+    from .flights import Flight
+    from .wire import Heard
 
 GRACE_SECONDS = 10.0
 """A kernel is gone this long after the process that used it, if that ended without a word (rule 11)."""
+KEEP_SECONDS = 86_400.0
+"""A kernel that a run left alive is gone this long after it, if nobody has used it."""
+ORPHAN_SECONDS = 600.0
+"""A relay without a runtime ends its kernel after this long."""
 
 
 class Spec(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +45,67 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     """Of a Python kernel, the Python that runs it."""
     is_ours: bool = False
     """Started by launch.py: its outputs wait for a slow client, and it can do with sockets in a folder."""
+
+
+class Remembering(Protocol):
+    """The part of a conversation that outlives the process that leads it: what was said is kept beside the kernel."""
+
+    since: int
+    """The number of the last message that was heard before this conversation."""
+
+    def begin(self, content: dict[str, Json], flight: bytes, after: int) -> str:
+        """Send an execute_request, and have its `flight` kept with all that is said after message `after`."""
+        ...
+
+    async def mark(self, note: bytes) -> None:
+        """Have a note kept among the messages. It is there, whatever becomes of this process, when this returns."""
+        ...
+
+    def forget(self, until: int) -> None:
+        """Have dropped the messages up to that number, all notes, and the flight: they are recorded."""
+        ...
+
+    def replay(self) -> None:
+        """Say again, at once, what an earlier process has heard or missed."""
+        ...
+
+
+class Conversing(Protocol):
+    """What carries messages to one kernel and back; what comes is given to whoever opened it."""
+
+    is_held: bool
+    """Whether outputs are not taken for now."""
+    hung_up: asyncio.Event
+    """Set once no more outputs can come, after all that were sent were heard."""
+    cut_off: str
+    """Why the kernel cannot be heard though it may live, to go on from "the kernel"; nothing while it can."""
+    remembers: Remembering | None
+    """None where what is said is gone with this process."""
+
+    def send(
+        self,
+        channel: str,
+        type: str,
+        content: dict[str, Json],
+        *,
+        parent: msgspec.Raw | None = None,
+        metadata: dict[str, Json] | None = None,
+        buffers: Sequence[bytes] = (),
+    ) -> str:
+        """Send a message, and return its id."""
+        ...
+
+    def hold(self) -> None:
+        """Take no outputs for now, if the kernel waits with them."""
+        ...
+
+    def go_on(self) -> None:
+        """Take outputs again."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it. The kernel goes on."""
+        ...
 
 
 class Kernel(Protocol):
@@ -64,8 +136,16 @@ class Kernel(Protocol):
         """The end of what it printed past Jupyter: why it could not start."""
         ...
 
+    def open(self, hear: Callable[[Heard], None]) -> Conversing:
+        """Begin to talk to it. One conversation at a time."""
+        ...
+
     def used_by(self, run: str) -> None:
         """Keep in mind which run has changed its state last."""
+        ...
+
+    def serves(self, where: str, log: LogId, actor: ActorId) -> None:
+        """Keep in mind what it is used for, so that `adopt_served` finds it."""
         ...
 
     async def interrupt(self) -> None:
@@ -80,8 +160,8 @@ class Kernel(Protocol):
         """Wait until it is gone, and say how."""
         ...
 
-    async def leave(self) -> None:
-        """Let go of it, and let it live on: nobody ends it any more."""
+    async def leave(self, seconds: float = KEEP_SECONDS) -> None:
+        """Let go of it, and let it live on: for so long, if nobody goes on with it."""
         ...
 
     async def close(self) -> None:
@@ -89,15 +169,57 @@ class Kernel(Protocol):
         ...
 
 
-async def start(spec: Spec, *, cwd: Path, env: Mapping[str, str], grace_seconds: float = GRACE_SECONDS) -> Kernel:
-    """Start a kernel on this machine. Returns at once: `KernelClient.ready` waits for it."""
+class Adopted(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel whose runtime is gone, and what that had under way."""
+
+    kernel: Kernel
+    flight: Flight | None
+    """Give it to the `KernelClient`, and then to `CellRunner.go_on`."""
+    actor: ActorId
+    """As whom the runtime acted, and the next one is to."""
+
+
+async def start(
+    spec: Spec,
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    grace_seconds: float = GRACE_SECONDS,
+    relayed: bool = False,
+    orphan_seconds: float = ORPHAN_SECONDS,
+) -> Kernel:
+    """Start a kernel on this machine. Returns at once: `KernelClient.ready` waits for it.
+
+    With a relay beside it the kernel outlives this process, by `orphan_seconds` if nobody adopts it.
+    """
     from . import process
 
-    return process.start(spec, cwd, env, grace_seconds)
+    kernel = process.start(spec, cwd, env, grace_seconds)
+    return await process.with_relay(kernel, orphan_seconds) if relayed else kernel
 
 
-async def adopt(id: str, run: str | None = None) -> Kernel:
+async def adopt(
+    id: str, run: str | None = None, *, relayed: bool = False, orphan_seconds: float = ORPHAN_SECONDS
+) -> Kernel:
     """Go on with a kernel that is alive and that nobody uses any more; with `run`, if no other has used it since."""
     from . import process
 
-    return await process.adopt(id, run)
+    kernel = await process.adopt(id, run)
+    return await process.with_relay(kernel, orphan_seconds) if relayed else kernel
+
+
+async def adopt_served(where: str, log: LogId, actor: ActorId | None = None) -> Adopted | None:
+    """The kernel on this machine that serves a notebook of the workspace at `where`, as `actor` or as anybody.
+
+    Conflict while a living runtime uses it; None when there is none.
+    """
+    from . import adopting
+
+    return await adopting.adopt_served(where, log, actor)
+
+
+def served(where: str, actor: ActorId | None = None) -> list[LogId]:
+    """The notebooks of the workspace at `where` for which there is a kernel on this machine, used or left alone."""
+    from . import adopting
+
+    return adopting.served(where, actor)

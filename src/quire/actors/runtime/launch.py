@@ -25,6 +25,7 @@ import sys
 del sys.path[0]
 
 import codecs  # noqa: E402
+import contextlib  # noqa: E402
 import gc  # noqa: E402
 import importlib  # noqa: E402
 import json  # noqa: E402
@@ -56,8 +57,10 @@ class PatientStream(OutStream):
     def __init__(self, *args: Any, **options: Any) -> None:
         self._held = 0
         self._taking = threading.Lock()
+        self._known: Any = None
+        self._is_forked = False
         self._renew()
-        os.register_at_fork(after_in_child=self._renew)
+        os.register_at_fork(after_in_child=self._begin_anew)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         # Starts a thread that uses all of these.
         super().__init__(*args, **options)  # pyright: ignore[reportUnknownMemberType] - untyped there
@@ -74,17 +77,43 @@ class PatientStream(OutStream):
     def _write_piece(self, string: str) -> Optional[int]:  # noqa: UP045 - Python 3.8
         if self._held + len(string) > MOST_TEXT:
             self._send()
-        taken = super().write(string)
+        stock: Any = self  # untyped there
+        known, parent = self._known, stock.parent_header
+        if known is not None and known[0] is parent and type(string) is str and stock.pub_thread is not None:
+            taken = self._write_quickly(string, known[1])
+        else:
+            taken = super().write(string)
+            self._remember(parent)
         # After it, for the thread that sends sets this back at any time: too much of it is one flush too many,
         # too little would be one too few.
         self._held += len(string)
         return taken
+
+    def _write_quickly(self, string: str, key: Any) -> int:
+        """What a stock kernel does, but for looking up each time of which cell it is: that takes most of its time."""
+        stock: Any = self
+        with stock._buffer_lock:
+            stock._buffers[key].write(string)
+        if not self._flush_pending:
+            self._schedule_flush()
+        return len(string)
+
+    def _remember(self, parent: Any) -> None:
+        """Keep in mind under what the texts of this cell are gathered, by an ipykernel that keeps cells apart."""
+        stock: Any = self
+        is_stock = isinstance(getattr(self, "_buffers", None), dict) and stock.echo is None and not self._is_forked
+        self._known = (parent, frozenset(parent.items())) if is_stock else None
 
     def flush(self) -> None:
         """Send all that was printed up to now, and wait until it is on its way."""
         if self._should_watch and self._is_master_process():
             self._take_descriptor()
         self._send()
+
+    def _begin_anew(self) -> None:
+        """In a process that was forked: it passes on what it prints in another way."""
+        self._is_forked, self._known = True, None
+        self._renew()
 
     def _renew(self) -> None:
         # Whoever held it is not in a process that was forked meanwhile.
@@ -199,10 +228,18 @@ class PatientKernelApp(IPKernelApp):
         super().init_shell()
         shell: Any = self.shell
         shell.history_manager.outputs = Forgetful()
+        if hasattr(shell, "_tee"):
+            # It would take note of each text for that copy, which takes longer than to print it.
+            shell._tee = untold
         shell.transform_cell = once(shell.transform_cell)
         # Nobody sees what is below the level: then it need not be put together, several times a cell.
         log: Any = self.log
         log.setLevel(max(log.getEffectiveLevel(), self.log_level))
+
+
+def untold(channel: str) -> "contextlib.nullcontext[None]":
+    """Take no note of what is printed."""
+    return contextlib.nullcontext()
 
 
 def wait_for_order() -> None:

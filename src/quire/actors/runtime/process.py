@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -21,15 +20,29 @@ from typing import Any
 import msgspec
 
 from ...core.errors import BadInput, Conflict, NotFound, Unavailable
+from ...core.ids import ActorId, LogId
 from ...workspace.holders import began
-from . import ahead, watch
-from .ends import Ended, MemoryWatch
-from .folders import CONNECTION, all_folders, lock_of, new_folder, remove, write_connection
-from .kernels import Spec
+from . import ahead, relayed, watch
+from .channels import Channels
+from .ends import Ended, MemoryWatch, ProcessHandle, kill_group
+from .folders import (
+    CONNECTION,
+    Serves,
+    all_folders,
+    connection_of,
+    hash_of,
+    lock_of,
+    new_folder,
+    remove,
+    write_connection,
+    write_serves,
+)
+from .kernels import KEEP_SECONDS, Conversing, Spec
+from .wire import Heard
 
 MOST_PRINTED = 16_384
 """Bytes that are kept of what a kernel prints past Jupyter: why it could not start."""
-_ABOUT = "about.json"
+ABOUT = "about.json"
 _USED_BY = "run"
 """The file that says which run has used it last."""
 
@@ -41,6 +54,11 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     began: str
     """Tells the process from a later one with the same number."""
     spec: Spec
+
+    @property
+    def lives(self) -> bool:
+        """Whether the kernel is there."""
+        return began(self.pid) == self.began
 
 
 def start(spec: Spec, cwd: Path, env: Mapping[str, str], grace_seconds: float) -> LocalKernel:
@@ -56,13 +74,23 @@ def start(spec: Spec, cwd: Path, env: Mapping[str, str], grace_seconds: float) -
         memory = MemoryWatch()
         process, reading = _spawn(spec, cwd, env, folder / CONNECTION)
         undo.callback(os.close, reading)
-        undo.callback(_kill_group, process.pid)
+        undo.callback(kill_group, process.pid)
         about = About(pid=process.pid, began=began(process.pid), spec=spec)
-        (folder / _ABOUT).write_bytes(msgspec.json.encode(about))
+        (folder / ABOUT).write_bytes(msgspec.json.encode(about))
         watcher = _spawn_watcher(folder, process.pid, grace_seconds, reading)
         undo.pop_all()
     kernel = LocalKernel(folder, about, connection, lock, memory)
     kernel.is_child(process, watcher, reading)
+    return kernel
+
+
+async def with_relay(kernel: LocalKernel, orphan_seconds: float) -> LocalKernel:
+    """The same kernel with a relay beside it, or none."""
+    try:
+        kernel.start_relay(orphan_seconds)
+    except BaseException:
+        await kernel.close()
+        raise
     return kernel
 
 
@@ -84,14 +112,14 @@ def _adopt(id: str, run: str | None) -> LocalKernel | None:
         raise gone
     folder = all_folders() / id
     try:
-        about = msgspec.json.decode((folder / _ABOUT).read_bytes(), type=About)
-        connection = json.loads((folder / CONNECTION).read_text())
+        about = msgspec.json.decode((folder / ABOUT).read_bytes(), type=About)
+        connection = connection_of(folder)
         lock = lock_of(folder)
     except BlockingIOError:
         return None
     except (OSError, ValueError):
         raise gone from None
-    if began(about.pid) != about.began:
+    if not about.lives:
         os.close(lock)
         raise gone
     if run is not None and (other := _user(folder)) not in (None, run):
@@ -112,7 +140,16 @@ def _user(folder: Path) -> str | None:
 class LocalKernel:
     """A kernel in a process on this machine."""
 
-    def __init__(self, folder: Path, about: About, connection: dict[str, Any], lock: int, memory: MemoryWatch) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        about: About,
+        connection: dict[str, Any],
+        lock: int,
+        memory: MemoryWatch,
+        *,
+        lives: bool = True,
+    ) -> None:
         self.id = folder.name
         self.spec = about.spec
         self.connection = connection
@@ -120,19 +157,38 @@ class LocalKernel:
         self._folder = folder
         self._lock = lock
         self._memory = memory
+        self._is_closed = False
+        self._line: relayed.Line | None = None
+        self._relay: subprocess.Popen[bytes] | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._watcher: subprocess.Popen[bytes] | None = None
         self._pipe: int | None = None
         self._printed = bytearray()
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[Ended] = self._loop.create_future()
-        self._handle = _ProcessHandle(self._loop, self.pid, self._end)
+        self._handle: ProcessHandle | None = None
+        if lives:
+            self._handle = ProcessHandle(self._loop, self.pid, self._end)
+        else:
+            self._ended.set_result(Ended())
 
     def is_child(self, process: subprocess.Popen[bytes], watcher: subprocess.Popen[bytes], pipe: int) -> None:
         """Take the processes that this one started, and the pipe that the kernel prints into."""
         self._process, self._watcher, self._pipe = process, watcher, pipe
         os.set_blocking(pipe, False)
         self._loop.add_reader(pipe, self._read)
+
+    def start_relay(self, orphan_seconds: float) -> None:
+        """Have a relay beside it from now on."""
+        printed = -1 if self._pipe is None else self._pipe
+        beside = relayed.Beside(self._folder, self.pid, self.connection, self.spec.is_ours, self._lock, printed)
+        process, line = relayed.start(beside, orphan_seconds)
+        self.is_relayed(line, process)
+
+    def is_relayed(self, line: relayed.Line, process: subprocess.Popen[bytes] | None = None) -> None:
+        """Take the line to its relay, which this process may have started. The lock is the relay's."""
+        self._line, self._relay = line, process
+        self._let_go_of_lock()
 
     @property
     def printed(self) -> str:
@@ -159,18 +215,29 @@ class LocalKernel:
 
     def _end(self) -> None:
         # As long as nobody has asked how it ended, its number is not used again: these are its own children.
-        _kill_group(self.pid)
+        kill_group(self.pid)
         self._read()
         if not self._ended.done():
             self._ended.set_result(self._how())
 
     def _how(self) -> Ended:
         if self._process is None:
-            return Ended()
+            # Nobody told us; but of a kernel that is gone when the system ran out of memory one can guess.
+            return Ended(out_of_memory=self._memory.killed())
         code = self._process.wait()
         if code >= 0:
             return Ended(status=code)
         return Ended(signal=-code, out_of_memory=-code == signal.SIGKILL and self._memory.killed())
+
+    def open(self, hear: Callable[[Heard], None]) -> Conversing:
+        """Begin to talk to it."""
+        if self._line is not None:
+            return relayed.Relayed(self._line, self.connection, hear, kernel_waits=self.spec.is_ours)
+        return Channels(self.connection, hear, kernel_waits=self.spec.is_ours)
+
+    def serves(self, where: str, log: LogId, actor: ActorId) -> None:
+        """Keep in mind what it is used for."""
+        write_serves(self._folder, Serves(workspace=hash_of(where), log=log, actor=actor))
 
     def used_by(self, run: str) -> None:
         """Keep in mind which run has changed its state last."""
@@ -185,16 +252,19 @@ class LocalKernel:
     async def kill(self) -> None:
         """Send SIGKILL to it and to what it started, and wait until it is gone."""
         if not self._ended.done():
-            _kill_group(self.pid)
+            kill_group(self.pid)
         await self.ended()
 
     async def ended(self) -> Ended:
         """Wait until it is gone, and say how."""
         return await asyncio.shield(self._ended)
 
-    async def leave(self) -> None:
-        """Let it live on. Its folder goes when it does."""
-        (self._folder / watch.KEPT).touch()
+    async def leave(self, seconds: float = KEEP_SECONDS) -> None:
+        """Let it live on, for so long if nobody uses it. Its folder goes when it does."""
+        (self._folder / watch.KEPT).write_text(str(seconds))
+        if self._line is not None:
+            await self._line.goodbye(keep=True)
+        self._wait_for_relay()
         for process in (self._process, self._watcher):
             if process is not None and process.poll() is None:
                 # Nobody here waits for it any more.
@@ -203,72 +273,35 @@ class LocalKernel:
 
     async def close(self) -> None:
         """End it, and remove all trace of it."""
-        if self._lock < 0:
+        if self._is_closed:
             return
         await self.kill()
+        if self._line is not None:
+            await self._line.goodbye(keep=False)
+        self._wait_for_relay()
         if self._watcher is not None:
             self._watcher.kill()
             self._watcher.wait()
         remove(self._folder)
         self._let_go()
 
+    def _wait_for_relay(self) -> None:
+        if self._relay is not None:
+            # It has hung up: it is over, or will never be.
+            self._relay.kill()
+            self._relay.wait()
+
     def _let_go(self) -> None:
-        self._handle.close()
+        self._is_closed = True
+        if self._handle is not None:
+            self._handle.close()
         self._close_pipe()
+        self._let_go_of_lock()
+
+    def _let_go_of_lock(self) -> None:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
-
-
-class _ProcessHandle:
-    """Tells once when a process is gone: at once on Linux, by looking again and again elsewhere."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, pid: int, gone: Callable[[], None]) -> None:
-        self._loop = loop
-        self._pid = pid
-        self._gone = gone
-        self._fd = -1
-        self._timer: asyncio.TimerHandle | None = None
-        if hasattr(os, "pidfd_open"):
-            self._fd = os.pidfd_open(pid)
-            loop.add_reader(self._fd, self._tell)
-        else:
-            self._look()
-
-    def _look(self) -> None:
-        if _has_ended(self._pid):
-            self._tell()
-        else:
-            self._timer = self._loop.call_later(0.05, self._look)
-
-    def _tell(self) -> None:
-        self.close()
-        self._gone()
-
-    def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._fd >= 0:
-            self._loop.remove_reader(self._fd)
-            os.close(self._fd)
-            self._fd = -1
-
-
-def _has_ended(pid: int) -> bool:
-    """Whether a process is gone, or is one of ours that nobody has waited for."""
-    try:
-        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        return False
-
-
-def _kill_group(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
 
 
 def _spawn(spec: Spec, cwd: Path, env: Mapping[str, str], connection_file: Path) -> tuple[subprocess.Popen[bytes], int]:

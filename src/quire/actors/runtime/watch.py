@@ -4,7 +4,7 @@ Run by its path, with nothing but the standard library: it starts in some millis
 every kernel. Whoever uses a kernel holds a lock on a file in the kernel's folder; the system
 lets go of it however that process ends. Until then nothing happens here. Then the kernel has
 a grace, in which somebody else can take the lock and go on with it; else it is killed. A file
-`kept` beside the lock says that it may live.
+`kept` beside the lock says that it may live, and for how long nobody has to use it.
 
 Meanwhile what the kernel prints past Jupyter is read and dropped: a pipe that nobody reads
 would kill it.
@@ -27,16 +27,16 @@ TICK_SECONDS = 0.25
 def watch(folder: str, pid: int, grace_seconds: float, printed: int) -> None:
     """Wait for the end of whoever holds the lock, and then for what becomes of the kernel."""
     lock = os.open(os.path.join(folder, LOCK), os.O_RDWR)  # noqa: PTH118 - pathlib takes longer to load than all else here
-    kernel = _handle(pid)
+    kernel = handle(pid)
     fcntl.flock(lock, fcntl.LOCK_EX)
     fcntl.flock(lock, fcntl.LOCK_UN)
     alone_since = time.monotonic()
-    while _lives(pid, kernel):
+    while lives(pid, kernel):
         if not _take(lock):
             alone_since = time.monotonic()
         elif time.monotonic() - alone_since >= grace_seconds and not _is_kept(folder):
             # The lock is held on to: nobody may take over what is about to end.
-            _kill(pid)
+            kill(pid)
             break
         else:
             fcntl.flock(lock, fcntl.LOCK_UN)
@@ -44,14 +44,15 @@ def watch(folder: str, pid: int, grace_seconds: float, printed: int) -> None:
     _remove(folder)
 
 
-def _handle(pid: int) -> int | None:
+def handle(pid: int) -> int | None:
     """Where the system has it, a handle that means this process even when its number is used again."""
     return os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
 
 
-def _lives(pid: int, handle: int | None) -> bool:
-    if handle is not None:
-        return not select.select([handle], [], [], 0)[0]
+def lives(pid: int, kernel: int | None) -> bool:
+    """Whether a process is there, by its handle where there is one."""
+    if kernel is not None:
+        return not select.select([kernel], [], [], 0)[0]
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -68,10 +69,18 @@ def _take(lock: int) -> bool:
 
 
 def _is_kept(folder: str) -> bool:
-    return os.path.exists(os.path.join(folder, KEPT))  # noqa: PTH110, PTH118 - as above
+    """Whether it may live though nobody uses it: for as many seconds as the file says, from when it was written."""
+    path = os.path.join(folder, KEPT)  # noqa: PTH118 - as above
+    try:
+        with open(path) as file:  # noqa: PTH123 - as above
+            seconds = float(file.read() or "inf")
+        return time.time() - os.stat(path).st_mtime < seconds  # noqa: PTH116 - as above
+    except OSError:
+        return False
 
 
-def _kill(pid: int) -> None:
+def kill(pid: int) -> None:
+    """End a kernel, and all that it started."""
     try:  # noqa: SIM105 - contextlib takes time to load
         os.killpg(pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

@@ -31,6 +31,8 @@ class Heard(NamedTuple):
     message: Message
     header: msgspec.Raw
     size: int
+    number: int = 0
+    """Which one it is, where somebody counts them."""
 
 
 class _Header(msgspec.Struct):
