@@ -196,6 +196,7 @@ class Player:
             (RUNTIME, lambda: e.RuntimeDetached(runtime=runtime)),
             (RUNTIME, lambda: e.KernelStarted(runtime=runtime, kernel="k")),
             (RUNTIME, lambda: e.KernelRestarted(runtime=runtime, kernel="k")),
+            (ADA, lambda: e.RestartRequested(runtime=draw(st.sampled_from([None, "local", "gpu"])))),
             (AGENT, propose),
             (AGENT, propose),
             (ADA, accepted),

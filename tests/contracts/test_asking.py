@@ -98,6 +98,7 @@ async def test_talking_needs_no_asking(agent: Workspace) -> None:
         e.ExecutionCancelled(execution=X),
         e.InputAnswered(execution=X, prompt="?", answer="y"),
         e.RunCancelRequested(),
+        e.RestartRequested(),
         e.RunRequested(name="run", source=e.RunSource(path="x.py")),
         e.NotebookCreated(name="new"),
     ],

@@ -490,6 +490,15 @@ class KernelRestarted(Event, frozen=True, kw_only=True, tag="kernel_restarted"):
     why: Content = ""
 
 
+class RestartRequested(Event, frozen=True, kw_only=True, tag="restart_requested"):
+    """Somebody wants a kernel to begin anew: that of a runtime (by its id, name or language), or of all.
+
+    The runtime stops what runs, which ends as cancelled, and says so with `kernel_restarted`.
+    """
+
+    runtime: str | None = None
+
+
 # ---- Proposals and comments
 
 
@@ -673,6 +682,7 @@ RunEvent: TypeAlias = (
     | RuntimeDetached
     | KernelStarted
     | KernelRestarted
+    | RestartRequested
 )
 ProposalEvent: TypeAlias = ProposalMade | ProposalAccepted | ProposalDeclined | ProposalWithdrawn | ProposalExpired
 CommentEvent: TypeAlias = CommentAdded | CommentEdited | CommentResolved

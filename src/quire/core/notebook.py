@@ -95,6 +95,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     gap_seq: int = 0
     """When something that ran was last taken away from before it, or it stopped being code itself."""
     removed: bool = False
+    after_run: bool = False
+    """In a run: whether somebody added or changed it once the run was over."""
     execution: Execution | None = None
     """The last that began."""
     queued: Execution | None = None
@@ -169,6 +171,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     epoch: int | None = None
     started_at: str | None = None
     finished_at: str | None = None
+    finished_seq: int | None = None
+    """The number of the event with which it ended: the notebook at this number is what the run left."""
     cancelled_by: ActorId | None = None
     """Who wanted it to stop, first."""
     failed_cell: CellId | None = None

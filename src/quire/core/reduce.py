@@ -33,7 +33,7 @@ from .notebook import (
 from .outputs import set_cell
 from .text import apply
 
-REDUCER = 3
+REDUCER = 4
 
 _CONTAINERS = (
     "cells",
@@ -133,18 +133,18 @@ def _apply(folding: Fold, now: Notebook, entry: Entry, event: e.AnyEvent) -> Non
         case e.CellAdded():
             _add_cell(now, entry, event)
         case e.CellRemoved():
-            set_cell(now, event.cell, removed=True, changed_seq=entry.seq)
+            _change_cell(now, event.cell, removed=True, changed_seq=entry.seq)
         case e.CellMoved():
             _move_cell(now, entry, event)
         case e.CellKindChanged():
-            set_cell(now, event.cell, kind=event.kind, changed_seq=entry.seq, gap_seq=entry.seq)
+            _change_cell(now, event.cell, kind=event.kind, changed_seq=entry.seq, gap_seq=entry.seq)
         case e.CellNamed():
-            set_cell(now, event.cell, name=event.name)
+            _change_cell(now, event.cell, name=event.name)
         case e.CellTagged():
-            set_cell(now, event.cell, tags=event.tags)
+            _change_cell(now, event.cell, tags=event.tags)
         case e.CellMetadataSet():
             metadata = _merged(now.cells[event.cell].metadata, event.values, event.removed)
-            set_cell(now, event.cell, metadata=metadata)
+            _change_cell(now, event.cell, metadata=metadata)
         case e.ExecutionSkipped():
             if event.execution not in now.executions:
                 executions.queue(now, entry, event.execution, event.cell, "", None)
@@ -204,6 +204,7 @@ def _apply_rare(folding: Fold, now: Notebook, entry: Entry, event: _Rare) -> Non
                 now,
                 status=event.status,
                 finished_at=entry.at,
+                finished_seq=entry.seq,
                 failed_cell=event.failed_cell,
                 fault=event.fault,
                 widgets=event.widgets,
@@ -218,6 +219,8 @@ def _apply_rare(folding: Fold, now: Notebook, entry: Entry, event: _Rare) -> Non
             _new_kernel(now, event.runtime, event.kernel, restarts=0)
         case e.KernelRestarted():
             _new_kernel(now, event.runtime, event.kernel, restarts=1)
+        case e.RestartRequested():
+            pass  # `kernel_restarted` says that it was done
         case e.ProposalMade():
             _make_proposal(now, entry, event)
         case e.ProposalAccepted():
@@ -255,13 +258,24 @@ def _merged(old: dict[str, Any], values: dict[str, Any], removed: tuple[str, ...
 # ---- Cells
 
 
+def _change_cell(now: Notebook, cell: CellId, **fields: Any) -> None:
+    """Somebody changes a cell; in a run that is over, it is marked as no longer what ran."""
+    if _is_after_run(now):
+        fields["after_run"] = True
+    set_cell(now, cell, **fields)
+
+
+def _is_after_run(now: Notebook) -> bool:
+    return now.run is not None and not now.run.is_open
+
+
 def _edit_source(now: Notebook, entry: Entry, event: e.SourceEdited) -> None:
     cell = now.cells[event.cell]
     edit = event.edit if event.applied is None else event.applied
     source = event.text if event.text is not None else apply(cell.source, edit)
     if source == cell.source:
         return  # both removed the same, say: nobody changed anything
-    now.cells[event.cell] = replace(cell, source=source, edited_by=entry.by, changed_seq=entry.seq)
+    _change_cell(now, event.cell, source=source, edited_by=entry.by, changed_seq=entry.seq)
 
 
 def _add_cell(now: Notebook, entry: Entry, event: e.CellAdded) -> None:
@@ -278,6 +292,7 @@ def _add_cell(now: Notebook, entry: Entry, event: e.CellAdded) -> None:
         added_by=entry.by,
         edited_by=entry.by,
         changed_seq=entry.seq,
+        after_run=_is_after_run(now),
         execution=before and before.execution,
         queued=before and before.queued,
         missed=before and before.missed,
@@ -292,7 +307,7 @@ def _move_cell(now: Notebook, entry: Entry, event: e.CellMoved) -> None:
         if place < len(now.order):
             set_cell(now, now.order[place], gap_seq=entry.seq)
         _place(now.order, event.cell, event.after)
-        set_cell(now, event.cell, changed_seq=entry.seq)
+        _change_cell(now, event.cell, changed_seq=entry.seq)
 
 
 def _place(order: list[CellId], cell: CellId, after: CellId | None) -> None:
@@ -350,8 +365,16 @@ def _cancel_run(now: Notebook, entry: Entry) -> None:
 
 def _new_kernel(now: Notebook, runtime: RuntimeId, kernel: str, restarts: int) -> None:
     known = now.runtimes.get(runtime, Runtime(id=runtime))
+    is_new = not _has_kernel(now, kernel)
     now.runtimes[runtime] = replace(known, kernel=kernel, restarts=known.restarts + restarts)
-    now.definers = {}
+    if is_new:
+        now.definers = {}
+
+
+def _has_kernel(now: Notebook, kernel: str) -> bool:
+    """Whether somebody goes on with a kernel that ran cells here: what they defined is there."""
+    own = now.run.environment.get("kernel_id") if now.run is not None else None
+    return kernel == own or any(each.kernel == kernel for each in now.runtimes.values())
 
 
 # ---- Proposals

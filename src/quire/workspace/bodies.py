@@ -135,6 +135,22 @@ class ExecutionFound(msgspec.Struct, frozen=True, kw_only=True):
     execution: Execution
 
 
+class InputGiven(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The answer to what a cell asks."""
+
+    answer: Annotated[str, Meta(max_length=20_000)]
+    prompt: Annotated[str, Meta(max_length=20_000)] | None = None
+    """To what: refused if something else is asked by now."""
+    password: bool = False
+    """Whether it is recorded nowhere, also if the cell did not ask for a password."""
+
+
+class RestartWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose kernel is to begin anew: by the runtime's id, name or language; without one, of all that are attached."""
+
+    runtime: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+
+
 class ProposalFound(msgspec.Struct, frozen=True, kw_only=True):
     """A proposal, as it was made and as it is."""
 
@@ -161,6 +177,22 @@ class Reason(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Why, for the record."""
 
     why: Text = ""
+
+
+class RunProposed(msgspec.Struct, frozen=True, kw_only=True):
+    """What was fixed in a run, as a proposal to its source."""
+
+    run: LogId
+    log: LogId
+    """The notebook that is the source."""
+    name: str
+    path: str | None
+    """The file that it is bound to."""
+    was_made: bool
+    """Whether the notebook was made for this, and bound to its file."""
+    proposal: ProposalId
+    changes: int
+    seq: int
 
 
 # ---- Trust

@@ -15,6 +15,7 @@ import msgspec
 
 from ..core.ids import ActorId
 from ..core.values import Json
+from .board import Board
 
 KEPT = 1000
 """How far behind a listener may fall before it misses something."""
@@ -32,29 +33,38 @@ class Lanes:
 
     def __init__(self) -> None:
         self._listeners: dict[str, set[Listening]] = {}
+        self.board = Board()
+        """What runtimes said last."""
 
-    def say(self, lane: str, message: Json, by: ActorId | None = None) -> None:
-        """Tell everybody who listens now. Only a door, which knows, says by whom."""
+    def say(self, lane: str, message: Json, by: ActorId | None = None, *, to: ActorId | None = None) -> None:
+        """Tell everybody who listens now, or one of them alone. Only a door, which knows, says by whom."""
         heard = Heard(message, by)
         for listener in self._listeners.get(lane, ()):
-            listener.hear(heard)
+            if to is None or listener.who == to:
+                listener.hear(heard)
+        if to is None:
+            self.board.note(lane, message, by)
 
-    async def listen(self, lane: str) -> AsyncIterator[Json]:
+    def listens(self, lane: str, who: ActorId) -> bool:
+        """Whether somebody hears what is said on a lane."""
+        return any(listener.who == who for listener in self._listeners.get(lane, ()))
+
+    async def hear(self, lane: str, who: ActorId | None = None) -> AsyncIterator[Heard]:
         """Yield what is said from the first step on, for as long as somebody asks for more."""
         woken = asyncio.Event()
-        listening = self.listening(lane, woken.set)
+        listening = self.listening(lane, woken.set, who)
         try:
             while True:
                 while (heard := listening.take()) is None:
                     woken.clear()
                     await woken.wait()
-                yield heard.message
+                yield heard
         finally:
             listening.stop()
 
-    def listening(self, lane: str, wake: Callable[[], None]) -> Listening:
+    def listening(self, lane: str, wake: Callable[[], None], who: ActorId | None = None) -> Listening:
         """Listen from now on; `wake` is called when there is something to take."""
-        listener = Listening(self, lane, wake)
+        listener = Listening(self, lane, wake, who)
         self._listeners.setdefault(lane, set()).add(listener)
         return listener
 
@@ -69,8 +79,8 @@ class Lanes:
 class Listening:
     """One who listens to a lane, and what they have not taken yet."""
 
-    def __init__(self, lanes: Lanes, lane: str, wake: Callable[[], None]) -> None:
-        self.lane = lane
+    def __init__(self, lanes: Lanes, lane: str, wake: Callable[[], None], who: ActorId | None) -> None:
+        self.lane, self.who = lane, who
         self._lanes = lanes
         self._wake = wake
         self._heard: deque[Heard] = deque(maxlen=KEPT)
@@ -92,3 +102,23 @@ class Listening:
     def stop(self) -> None:
         """Listen no longer."""
         self._lanes.leave(self)
+
+
+class OwnLanes:
+    """The lanes as one actor has them: says and hears under its own name."""
+
+    def __init__(self, lanes: Lanes, who: ActorId) -> None:
+        self._lanes, self._who = lanes, who
+
+    def say(self, lane: str, message: Json) -> None:
+        """Tell everybody who listens now. Nothing is kept."""
+        self._lanes.say(lane, message, self._who)
+
+    def hear(self, lane: str) -> AsyncIterator[Heard]:
+        """Yield what is said, and by whom, for as long as somebody asks for more."""
+        return self._lanes.hear(lane, self._who)
+
+    async def listen(self, lane: str) -> AsyncIterator[Json]:
+        """Yield what is said, for as long as somebody asks for more."""
+        async for heard in self.hear(lane):
+            yield heard.message

@@ -20,18 +20,19 @@ from ..core.chain import Record
 from ..core.directory import Directory
 from ..core.errors import BadInput, Conflict, NotFound, Refused
 from ..core.events import BlobRef, Draft, Entry, KnownEvent, Scope
-from ..core.ids import WORKSPACE_LOG, ActorId, LogId, TokenId, check_id
+from ..core.ids import WORKSPACE_LOG, ActorId, ExecutionId, LogId, TokenId, check_id
 from ..core.notebook import Notebook
 from ..core.reduce import REDUCER, fold
 from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Store, Table
 from . import access, clock, holds, redacting, signing_in, tokens
 from .access import Identity
+from .attached import Given, RuntimeFound, answer_input, found_in
 from .bundle import Carried, read_bundle, write_bundle
 from .drafts import check_drafts
 from .finding import pick, similar
 from .folding import DirectoryFolding, NotebookFolding
 from .holds import Hold
-from .lanes import Lanes
+from .lanes import Lanes, OwnLanes
 from .leases import LEASE_SECONDS, held_for, lease_name, take
 from .live import Live
 from .proposing import as_proposal, has_to_ask
@@ -74,9 +75,9 @@ class LocalWorkspace:
         self.identity = identity or access.owner()
 
     @property
-    def lanes(self) -> Lanes:
+    def lanes(self) -> OwnLanes:
         """What is said and not kept."""
-        return self._shared.lanes
+        return OwnLanes(self._shared.lanes, self.identity.actor)
 
     def acting_as(self, identity: Identity) -> LocalWorkspace:
         """The same workspace for somebody else. Only for a door that has checked their credentials."""
@@ -100,6 +101,17 @@ class LocalWorkspace:
 
     async def _check(self, log: LogId, scope: Scope) -> Standing:
         return await self._rights.check(self.identity, log, scope)
+
+    # ---- Runtimes
+
+    async def runtimes(self, log: LogId) -> list[RuntimeFound]:
+        """Return the runtimes that are attached to a log, with what they said last of how they are."""
+        return found_in(await self.read(log), log, self._shared.lanes.board)
+
+    async def answer_input(self, log: LogId, execution: ExecutionId, given: Given) -> Entry:
+        """Answer what a cell asks."""
+        await self._check(log, "run")
+        return await answer_input(self, self._shared.lanes, log, execution, given)
 
     # ---- Writing
 
@@ -305,7 +317,9 @@ class LocalWorkspace:
         """Hold on to what was claimed, so many seconds from now; Conflict when it is lost."""
         if not 0 <= seconds <= MAX_LEASE_SECONDS:
             raise BadInput(f"A claim is renewed for 0 to {MAX_LEASE_SECONDS:g} seconds, not for {seconds}.")
-        held = await self._shared.store.renew(await self._lease(log, claim), seconds)
+        lease, store = await self._lease(log, claim), self._shared.store
+        # Quire itself may give time to what could not be renewed while nobody was there to do it.
+        held = await (store.revive if self.identity.actor == access.SYSTEM else store.renew)(lease, seconds)
         if held is None:
             told = f"{lease_name(log, claim)} is no longer held by {self.identity.actor} under epoch {claim.epoch}."
             raise Conflict(f"{told} Stop the work that it was for.")

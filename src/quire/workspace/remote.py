@@ -17,11 +17,12 @@ from ..core import codec
 from ..core.directory import Directory
 from ..core.errors import QuireError
 from ..core.events import BlobRef, Draft, Entry, Scope
-from ..core.ids import ActorId, LogId, check_id
+from ..core.ids import ActorId, ExecutionId, LogId, check_id
 from ..core.notebook import Notebook
 from ..stores.store import PAGE, Growth, LogInfo, LogKind, Table
 from . import bodies, remote_files, wire
 from .access import Identity
+from .attached import Given, RuntimeFound
 from .bundle import Carried
 from .drafts import check_drafts
 from .finding import pick
@@ -91,6 +92,20 @@ class RemoteWorkspace:
 
     async def _me(self) -> wire.Me:
         return await self._calls.ask("GET", path("me"), wire.Me)
+
+    # ---- Runtimes
+
+    async def runtimes(self, log: LogId) -> list[RuntimeFound]:
+        """Return the runtimes that are attached to a log, with what they said last of how they are."""
+        return await self._calls.ask("GET", path("logs", _checked(log), "runtimes"), list[RuntimeFound])
+
+    async def answer_input(self, log: LogId, execution: ExecutionId, given: Given) -> Entry:
+        """Answer what a cell asks. A password is told to its runtime and recorded nowhere."""
+        check_id(execution, "Execution")
+        asked = path("logs", _checked(log), "executions", execution, "input")
+        body = bodies.InputGiven(answer=given.answer, prompt=given.prompt, password=given.password)
+        answer = await self._calls.ask("POST", asked, wire.Submitted, body=body)
+        return wire.to_entry(answer.entries[0])
 
     # ---- Writing
 
@@ -201,6 +216,11 @@ class RemoteWorkspace:
     async def let_go(self, hold: Hold) -> None:
         """Give back what was held."""
         await self._calls.tell(path("holds", "release"), body=bodies.HoldReleased(hold=hold))
+
+    async def propose(self, run: LogId, why: str = "") -> bodies.RunProposed:
+        """Propose to the source of a run what was changed in it: the files are the server's."""
+        asked = path("runs", _checked(run), "propose")
+        return await self._calls.ask("POST", asked, bodies.RunProposed, body=bodies.Reason(why=why), once=True)
 
     # ---- Trust
 

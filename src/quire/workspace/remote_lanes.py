@@ -8,6 +8,7 @@ from ..core.errors import BadInput
 from ..core.ids import LogId
 from ..core.values import Json
 from . import wire
+from .lanes import Heard
 from .remote_socket import Socket
 from .remote_streams import Hearing
 
@@ -25,9 +26,14 @@ class RemoteLanes:
 
     async def listen(self, lane: str) -> AsyncIterator[Json]:
         """Yield what is said, from when the server has heard of it on; what is said while there is no connection is missed."""
+        async for heard in self.hear(lane):
+            yield heard.message
+
+    async def hear(self, lane: str) -> AsyncIterator[Heard]:
+        """The same, with by whom it was said: the server's word."""
         log, name = _parts(lane)
-        async for message in self._socket.pages(Hearing(log, name)):
-            yield message
+        async for heard in self._socket.pages(Hearing(log, name)):
+            yield heard
 
 
 def _parts(lane: str) -> tuple[LogId, str]:

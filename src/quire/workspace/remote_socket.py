@@ -31,6 +31,8 @@ from .remote_streams import OutOfStep, Stream
 T = TypeVar("T")
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 10.0
 """How long to wait before a connection is made again, at first and at most, in seconds."""
+FEW = 20
+"""How much of what was said waits for a connection."""
 FRAME_BYTES = 64 << 20
 _SIGNED_OUT = (401, 403)
 _FRAMES = msgspec.json.Decoder(wire.FromServer)
@@ -64,6 +66,7 @@ class Socket:
         self._ids = count(1)
         self._requests: deque[bytes] = deque()
         self._said: deque[bytes] = deque(maxlen=KEPT)
+        self._is_open = False
         self._work = asyncio.Event()
         self._wanted = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -89,6 +92,8 @@ class Socket:
     def say(self, frame: wire.Say) -> None:
         """Say something as soon as there is a connection; the oldest of too much is dropped."""
         if self._closed is None:
+            while not self._is_open and len(self._said) >= FEW:
+                self._said.popleft()  # it is old by the time that anybody hears it
             self._said.append(msgspec.json.encode(frame))
             self._start()
 
@@ -205,12 +210,14 @@ class Socket:
         heard = False
         try:
             self._welcome(await connection.recv(decode=False))
+            self._is_open = True
             while True:
                 heard = self._hear(await connection.recv(decode=False)) or heard
         except ConnectionClosed as end:
             if end.rcvd is not None and end.rcvd.code == wire.CLOSE_SIGNED_OUT:
                 await self._signed_out(end.rcvd.reason)
         finally:
+            self._is_open = False
             sending.cancel()
             await asyncio.gather(sending, return_exceptions=True)
             await connection.close()

@@ -14,10 +14,9 @@ from typing import Generic, TypeVar
 from ..core.errors import QuireError
 from ..core.events import Entry
 from ..core.ids import LogId
-from ..core.values import Json
 from ..stores.store import Growth
 from . import wire
-from .lanes import KEPT
+from .lanes import KEPT, Heard
 from .wire import Events, FromServer, Grown, Said, ToServer
 
 T = TypeVar("T")
@@ -128,7 +127,7 @@ class Feeding(Stream[list[Growth]]):
         return frame.growth or None
 
 
-class Hearing(Stream[Json]):
+class Hearing(Stream[Heard]):
     """What is said on a lane. Of what nobody takes the oldest is missed, as on every lane."""
 
     def __init__(self, log: LogId, lane: str) -> None:
@@ -140,5 +139,5 @@ class Hearing(Stream[Json]):
         """Whatever is said from now on."""
         return wire.Listen(id=self.id, log=self._log, lane=self._lane)
 
-    def _read(self, frame: FromServer) -> Json | None:
-        return frame.message if isinstance(frame, Said) else None
+    def _read(self, frame: FromServer) -> Heard | None:
+        return Heard(frame.message, frame.by) if isinstance(frame, Said) else None

@@ -96,7 +96,8 @@ class Watching:
         """Hear what is said on a lane of a log."""
         self._check_room()
         name = await self._lane(log, lane)
-        await self._begin(id, OfLane(id, log, self._shared.lanes.listening(name, partial(self._wake, id))))
+        listening = self._shared.lanes.listening(name, partial(self._wake, id), self.identity.actor)
+        await self._begin(id, OfLane(id, log, listening))
 
     async def say(self, log: LogId, lane: str, message: Json) -> None:
         """Say something on a lane of a log, under the true name."""

@@ -14,13 +14,15 @@ import msgspec
 from ..core.chain import Flaw, Head
 from ..core.directory import Directory
 from ..core.events import BlobRef, Draft, Entry, ExecutionClaimed, RunClaimed, Scope
-from ..core.ids import ActorId, LogId
+from ..core.ids import ActorId, ExecutionId, LogId
 from ..core.notebook import Notebook
 from ..core.values import Json
 from ..stores.store import Growth, LogInfo, LogKind, Table
 from .access import Identity
+from .attached import Given, RuntimeFound
 from .bundle import Carried
 from .holds import Hold
+from .lanes import Heard
 from .tokens import ListedToken, NewToken
 
 Claim: TypeAlias = ExecutionClaimed | RunClaimed
@@ -56,6 +58,10 @@ class Speaking(Protocol):
         """Yield what is said, for as long as somebody asks for more."""
         ...
 
+    def hear(self, lane: str) -> AsyncIterator[Heard]:
+        """The same, with by whom it was said."""
+        ...
+
 
 class Workspace(Protocol):
     """The only way to read or change anything."""
@@ -70,6 +76,14 @@ class Workspace(Protocol):
 
     async def as_runtime(self, name: str, log: LogId) -> Workspace:
         """The same workspace for a runtime of this process that works in `log`. It is closed with this one."""
+        ...
+
+    async def runtimes(self, log: LogId) -> list[RuntimeFound]:
+        """Return the runtimes that are attached to a log, with what they said last of how they are."""
+        ...
+
+    async def answer_input(self, log: LogId, execution: ExecutionId, given: Given) -> Entry:
+        """Answer what a cell asks. A password is told to its runtime and recorded nowhere."""
         ...
 
     async def submit(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:

@@ -101,7 +101,7 @@ async def test_lanes_reach_the_workspace_of_the_server_and_back(workspace: Local
     workspace.lanes.say(f"{LOG}/progress", {"done": 0.5})
     said = await ada.expect(wire.Said)
     assert said.message == {"done": 0.5}
-    assert said.by == "system:quire"
+    assert said.by == workspace.identity.actor
 
 
 async def test_a_reader_may_show_where_it_is_and_not_answer_for_a_kernel(

@@ -120,12 +120,19 @@ def _complete_claim(now: Notebook, event: e.ExecutionClaimed, asking: Asking) ->
     found = _open(now, event.execution)
     if found.state != "queued":
         raise Conflict(f"Execution {event.execution!r} was claimed by {found.runtime}.", runtime=found.runtime)
-    if found.wants is not None and found.wants not in _names(now, event.runtime):
+    if found.wants is not None and not is_called(now, event.runtime, found.wants):
         raise Refused(f"Execution {event.execution!r} is for runtime {found.wants!r}, not for {event.runtime!r}.")
     return replace(event, epoch=asking.epoch)
 
 
-def _names(now: Notebook, runtime: RuntimeId) -> set[str]:
+def is_called(now: Notebook, runtime: RuntimeId, wanted: str) -> bool:
+    """Whether a request means a runtime. A language is the same however it is written: r is R."""
+    known = now.runtimes.get(runtime)
+    language = known.language if known is not None else None
+    return wanted in names_of(now, runtime) or (language is not None and wanted.lower() == language.lower())
+
+
+def names_of(now: Notebook, runtime: RuntimeId) -> set[str]:
     """What a request may call a runtime: its id, or the name and language it attached with."""
     known = now.runtimes.get(runtime)
     return {runtime, *((known.name, known.language or "") if known is not None else ())} - {""}

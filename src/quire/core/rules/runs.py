@@ -7,11 +7,11 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from .. import events as e
-from ..errors import Conflict, Refused
+from ..errors import Conflict, NotFound, Refused
 from ..ids import check_name
 from ..notebook import Notebook, Run
 from .asking import Asking, known_cell
-from .executions import check_run_held, check_runtime
+from .executions import check_run_held, check_runtime, is_called, names_of
 
 
 def accept(now: Notebook, event: e.RunEvent, asking: Asking) -> e.RunEvent:
@@ -35,6 +35,8 @@ def accept(now: Notebook, event: e.RunEvent, asking: Asking) -> e.RunEvent:
         case e.RuntimeDetached():
             if not asking.actor.startswith("system:"):
                 check_runtime(event.runtime, asking.actor)
+        case e.RestartRequested():
+            _check_restart(now, event)
         case _:
             assert_never(event)
     return event
@@ -47,6 +49,8 @@ def check_undisturbed(name: str, run: Run, event: e.NotebookEvent, asking: Askin
     """
     if isinstance(event, e.ExecutionRequested | e.ExecutionClaimed | e.ProposalAccepted):
         raise Refused(f"Run {name!r} is {run.status}: cells of it can be executed or changed once it is over.")
+    if isinstance(event, e.RestartRequested):
+        raise Refused(f"Run {name!r} is {run.status}, and its kernel is its own. Cancel it instead (`quire cancel`).")
     owner = run.by if run.status == "queued" else run.runtime
     if isinstance(event, e.CellChange) and asking.actor != owner:
         raise Refused(f"Run {name!r} is {run.status}: until it is over only {owner} changes its cells.")
@@ -66,6 +70,16 @@ def _complete_claim(now: Notebook, event: e.RunClaimed, asking: Asking) -> e.Run
     if run.wants is not None and run.wants != event.runtime:
         raise Refused(f"Run {now.name!r} is for runtime {run.wants!r}, not for {event.runtime!r}.")
     return replace(event, epoch=asking.epoch)
+
+
+def _check_restart(now: Notebook, event: e.RestartRequested) -> None:
+    """There has to be a kernel that somebody can begin anew."""
+    called = set[str]().union(*(names_of(now, runtime) for runtime in now.runtimes))
+    if not called:
+        raise NotFound(f"No runtime is attached to {now.name!r}: there is no kernel to restart. Run a cell to get one.")
+    if event.runtime is not None and not any(is_called(now, each, event.runtime) for each in now.runtimes):
+        known = ", ".join(sorted(called))
+        raise NotFound(f"No runtime {event.runtime[:80]!r} is attached to {now.name!r}. There is: {known}.")
 
 
 def _check_finish(now: Notebook, event: e.RunFinished, asking: Asking) -> None:

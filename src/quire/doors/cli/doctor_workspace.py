@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...connect import DATABASE, check_store, connect_store
 from ...core.errors import QuireError, Refused
+from ...workspace import whereabouts
 from ...workspace.holders import is_gone
-from ..http import whereabouts
 from .finding import Finding, fault, ok, warning
 
 if TYPE_CHECKING:

@@ -54,7 +54,7 @@ async def _address(at: str | None, notebook: str | None) -> tuple[str, str | Non
 
 def _server(given: str) -> tuple[str, str]:
     """What to connect to, and what people open."""
-    from ..http.whereabouts import read
+    from ...workspace.whereabouts import read
     from .server_place import place_of
 
     if given.partition("://")[0].lower() in ("http", "https"):

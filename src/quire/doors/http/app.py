@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,7 +13,21 @@ from litestar.di import Provide
 from litestar.handlers import HTTPRouteHandler
 
 from ...workspace.local import LocalWorkspace
-from . import blobs, carrying, front, health, leases, logs, notebooks, proposals, runs, signing_in, tokens, trust
+from . import (
+    blobs,
+    carrying,
+    front,
+    health,
+    leases,
+    logs,
+    notebooks,
+    proposals,
+    runs,
+    runtimes,
+    signing_in,
+    tokens,
+    trust,
+)
 from .access_log import AccessLog
 from .asking import admit, asking, make_door
 from .description import about, describe
@@ -42,6 +57,7 @@ ROUTES: list[HTTPRouteHandler] = [
     *logs.ROUTES,
     *notebooks.ROUTES,
     *runs.ROUTES,
+    *runtimes.ROUTES,
     *proposals.ROUTES,
     *blobs.ROUTES,
     *carrying.ROUTES,
@@ -51,9 +67,12 @@ ROUTES: list[HTTPRouteHandler] = [
 
 
 def make_app(
-    workspace: LocalWorkspace, settings: ServerSettings | None = None, log: AccessLog | None = None
+    workspace: LocalWorkspace,
+    settings: ServerSettings | None = None,
+    log: AccessLog | None = None,
+    folder: Path | None = None,
 ) -> Litestar:
-    """The door to a workspace. Whoever made the workspace closes it."""
+    """The door to a workspace, whose files are in `folder`. Whoever made the workspace closes it."""
     chosen = settings or ServerSettings()
     app = Litestar(
         [*ROUTES, *front.ROUTES, socket],
@@ -65,7 +84,7 @@ def make_app(
         logging_config=None,
         openapi_config=None,
         request_max_body_size=chosen.body_bytes,
-        state=State({"door": make_door(workspace, chosen)}),
+        state=State({"door": make_door(workspace, chosen, folder)}),
     )
     app.asgi_handler = Gate(app.asgi_handler, chosen, log or AccessLog())
     return app

@@ -7,6 +7,7 @@ socket, must come from a page of this server: a browser sends its cookies along 
 from __future__ import annotations
 
 from collections import OrderedDict
+from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 import msgspec
@@ -41,13 +42,16 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
     failures: Allowance
     good: OrderedDict[str, None]
     """Hashes of tokens that opened something: wrong ones of the same address do not keep them out."""
+    folder: Path | None
+    """The folder of the files that notebooks are bound to; None: this server leaves files alone."""
 
 
-def make_door(workspace: LocalWorkspace, settings: ServerSettings) -> Door:
+def make_door(workspace: LocalWorkspace, settings: ServerSettings, folder: Path | None = None) -> Door:
     """Nobody has asked for anything yet."""
     return Door(
         workspace=workspace,
         settings=settings,
+        folder=folder,
         requests=Allowance(settings.request_burst, settings.requests_per_second),
         failures=Allowance(settings.failures_per_minute, settings.failures_per_minute / 60),
         good=OrderedDict(),

@@ -46,6 +46,7 @@ TAGS = {
     "logs": "Logs: what stands in them, and writing into them.",
     "notebooks": "Notebooks as they are, and cells that are to run.",
     "runs": "Runs, and what they came to.",
+    "runtimes": "Runtimes of a notebook: how they are, what their cells ask, stopping them.",
     "proposals": "What waits for somebody's yes.",
     "blobs": "Large bytes, by their hash.",
     "carrying": "Whole notebooks, out and in.",

@@ -13,6 +13,7 @@ import signal
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import uvicorn
 
@@ -78,11 +79,15 @@ class Ending:
 
 @asynccontextmanager
 async def answering(
-    workspace: LocalWorkspace, settings: ServerSettings, listening: socket.socket, ending: Ending
+    workspace: LocalWorkspace,
+    settings: ServerSettings,
+    listening: socket.socket,
+    ending: Ending,
+    folder: Path | None = None,
 ) -> AsyncGenerator[None]:
     """Answer requests for as long as this takes. Then sockets are closed with 1012, and requests finish in seconds."""
     log = AccessLog()
-    app = make_app(workspace, settings, log)
+    app = make_app(workspace, settings, log, folder)
     server = Server(Listening(app, settings, timeout_graceful_shutdown=FINISH_SECONDS))
     with written_as_lines(log):
         running = asyncio.ensure_future(server.serve(sockets=[listening]))

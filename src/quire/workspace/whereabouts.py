@@ -1,7 +1,8 @@
 """Where the server of a folder is: a small file beside the logs, for `quire open`, `doctor` and the next `serve`.
 
-There is no secret in it, and it is believed only as far as the process that wrote it still runs: a server that was
-killed leaves its file behind, and that is no obstacle.
+Runtimes that were started beside it read it too: by it they find the server that came after. There is no secret in it,
+and it is believed only as far as the process that wrote it still runs: a server that was killed leaves its file behind,
+and that is no obstacle.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...workspace.holders import is_gone, this_process
+from .holders import is_gone, this_process
 
 FILE = "serve.json"
 MOST_BYTES = 10_000

@@ -1,0 +1,145 @@
+"""The lanes of a runtime that works on the store itself: those of the server that there is, when there is one.
+
+People are where a server is, and servers come and go: which one it is now stands in a file beside the logs. The runtime makes
+itself a token that is good for its own notebook, and gives it up when it ends. Without a server nothing is said or heard,
+and nothing else changes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...core.errors import QuireError, Refused
+from ...core.events import Draft, TokenRevoked
+from ...core.ids import WORKSPACE_LOG, ActorId, LogId
+from ...core.values import Json
+from ...workspace import access, whereabouts
+from ...workspace.clock import new_id
+from ...workspace.lanes import Heard
+from ...workspace.local import LocalWorkspace
+from ...workspace.tokens import NewToken
+from ...workspace.whereabouts import Whereabouts
+from ...workspace.workspace import Speaking, Workspace
+
+if TYPE_CHECKING:
+    from ...workspace.remote import RemoteWorkspace
+
+LOOK_SECONDS = 1.0
+"""How often it is looked where the server is."""
+LASTS = "7d"
+"""How long a token is good, if nobody is there to give it up; another one is made when it has ended."""
+
+
+@asynccontextmanager
+async def lanes_beside(runtime: Workspace, log: LogId, state: Path | None) -> AsyncGenerator[Speaking]:
+    """The lanes of a runtime, for as long as this takes. `state` is the folder in which servers say where they are."""
+    if state is None or not isinstance(runtime, LocalWorkspace):
+        yield runtime.lanes  # they lead to a server by themselves, or nowhere
+        return
+    # Who works beside the store may make a token: it could anyway.
+    lanes = LanesBeside(runtime.acting_as(access.system()), runtime.identity.actor, log, state)
+    looking = asyncio.ensure_future(lanes.look())
+    try:
+        yield lanes
+    finally:
+        looking.cancel()
+        await asyncio.gather(looking, return_exceptions=True)
+        await lanes.close()
+
+
+class LanesBeside:
+    """Lanes that lead to whatever server is there."""
+
+    def __init__(self, system: Workspace, me: ActorId, log: LogId, state: Path) -> None:
+        self._system, self._me, self._log, self._state = system, me, log, state
+        self._token: NewToken | None = None
+        self._server: Whereabouts | None = None
+        self._there: RemoteWorkspace | None = None
+        self._change = asyncio.Event()
+
+    # ---- As a runtime has them
+
+    def say(self, lane: str, message: Json) -> None:
+        """Tell everybody who listens now; nobody, if there is no server."""
+        if self._there is not None:
+            self._there.lanes.say(lane, message)
+
+    async def hear(self, lane: str) -> AsyncIterator[Heard]:
+        """Yield what is said, and by whom, at one server after the other."""
+        while True:
+            there, change = self._there, self._change
+            if there is not None:
+                try:
+                    async for heard in there.lanes.hear(lane):
+                        yield heard
+                except QuireError:
+                    if self._there is there:
+                        self._server = None  # it does not want to be heard: go there anew
+            if self._there is there:
+                await change.wait()
+
+    async def listen(self, lane: str) -> AsyncIterator[Json]:
+        """Yield what is said."""
+        async for heard in self.hear(lane):
+            yield heard.message
+
+    # ---- Where the server is
+
+    async def look(self) -> None:
+        """Go where the server is, for ever."""
+        while True:
+            with contextlib.suppress(QuireError, OSError):
+                await self._go(whereabouts.read(self._state))
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _go(self, told: Whereabouts | None) -> None:
+        if told is not None and told.is_gone:
+            told = None
+        if told == self._server and (told is None or self._there is not None):
+            return
+        await self._leave()
+        if told is not None:
+            there = await self._opened(told)
+            self._server = told
+            self._is_at(there)
+
+    async def _opened(self, told: Whereabouts) -> RemoteWorkspace:
+        # Loaded when there is a server: it takes a while, and some runtimes never have one.
+        from ...workspace.remote import RemoteWorkspace
+
+        try:
+            return await RemoteWorkspace.open(told.address, await self._secret(), allow_http=True, pauses=())
+        except Refused:
+            self._token = None  # it has ended, or somebody revoked it
+            raise
+
+    async def _secret(self) -> str:
+        if self._token is None:
+            self._token = await self._system.create_token(
+                self._me, ("read", "run"), notebooks=(self._log,), expires_at=LASTS
+            )
+        return self._token.secret
+
+    def _is_at(self, there: RemoteWorkspace | None) -> None:
+        self._there = there
+        self._change.set()
+        self._change = asyncio.Event()
+
+    async def _leave(self) -> None:
+        there, self._server = self._there, None
+        self._is_at(None)
+        if there is not None:
+            await there.close()
+
+    async def close(self) -> None:
+        """Let go, and leave nothing behind that opens anything."""
+        await self._leave()
+        if self._token is not None:
+            revoked = Draft(id=new_id(), event=TokenRevoked(token=self._token.token))
+            with contextlib.suppress(QuireError):
+                await self._system.submit(WORKSPACE_LOG, [revoked])

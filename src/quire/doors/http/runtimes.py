@@ -1,0 +1,62 @@
+"""The runtimes of a notebook: how they are, what their cells ask, and stopping them."""
+
+from __future__ import annotations
+
+from litestar.params import FromPath
+
+from ...core.events import Draft, Entry, RestartRequested
+from ...core.ids import ExecutionId, LogId
+from ...workspace import wire
+from ...workspace.attached import Given, RuntimeFound, stop_execution
+from ...workspace.bodies import InputGiven, RestartWanted
+from ...workspace.clock import new_id
+from .asking import Asked
+from .route import Asking, body_of, checked, route
+
+EXECUTION = "/api/logs/{log}/executions/{execution}"
+
+
+@route("GET", "/api/logs/{log}/runtimes", "runtimes", tag="runtimes", answer=list[RuntimeFound])
+async def runtimes(log: FromPath[str], workspace: Asked) -> list[RuntimeFound]:
+    """List the runtimes that are attached, in the order in which they came.
+
+    `health` is what a runtime said last, within 30 seconds; `asks` is what its cells want to know.
+    """
+    return await workspace.runtimes(LogId(checked(log, "Log")))
+
+
+@route("POST", f"{EXECUTION}/input", "answer_input", tag="runtimes", body=InputGiven, answer=wire.Submitted)
+async def answer_input(
+    request: Asking, log: FromPath[str], execution: FromPath[str], workspace: Asked
+) -> wire.Submitted:
+    """Answer what a cell asks, under the bearer's name. Needs `run`.
+
+    Of several answers to one question the first counts; the others are a conflict, as is an answer to nothing. What is
+    secret is told to the runtime alone: the log says that it was answered, and by whom.
+    """
+    id, asked = LogId(checked(log, "Log")), ExecutionId(checked(execution, "Execution"))
+    body = await body_of(request, InputGiven)
+    given = Given(answer=body.answer, prompt=body.prompt, password=body.password)
+    return _submitted(await workspace.answer_input(id, asked, given))
+
+
+@route("POST", f"{EXECUTION}/interrupt", "interrupt", tag="runtimes", answer=wire.Submitted)
+async def interrupt(log: FromPath[str], execution: FromPath[str], workspace: Asked) -> wire.Submitted:
+    """Interrupt an execution that runs; one that waits is taken back. Needs `run`."""
+    id, wanted = LogId(checked(log, "Log")), ExecutionId(checked(execution, "Execution"))
+    return _submitted(await stop_execution(workspace, id, wanted))
+
+
+@route("POST", "/api/logs/{log}/restart", "restart", tag="runtimes", body=RestartWanted, answer=wire.Submitted)
+async def restart(request: Asking, log: FromPath[str], workspace: Asked) -> wire.Submitted:
+    """Ask for a new kernel. What runs is cancelled; `kernel_restarted` in the log tells when it is there. Needs `run`."""
+    id = LogId(checked(log, "Log"))
+    event = RestartRequested(runtime=(await body_of(request, RestartWanted)).runtime)
+    return _submitted(*await workspace.submit(id, [Draft(id=new_id(), event=event)]))
+
+
+def _submitted(*entries: Entry) -> wire.Submitted:
+    return wire.Submitted(entries=[wire.from_entry(entry) for entry in entries])
+
+
+ROUTES = [runtimes, answer_input, interrupt, restart]

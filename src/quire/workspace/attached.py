@@ -1,0 +1,148 @@
+"""The runtimes of a log, for whoever works with them: how they are, what their cells ask, and how those are stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ..core import events as e
+from ..core.errors import Conflict, NotFound, Refused, Unavailable
+from ..core.events import Draft, Entry
+from ..core.ids import ExecutionId, LogId, RuntimeId
+from ..core.notebook import Execution, Notebook
+from ..core.values import Json
+from . import speech
+from .board import Board, Waiting
+from .clock import new_id
+from .lanes import Lanes
+
+if TYPE_CHECKING:
+    from .workspace import Workspace
+
+HEARD_SECONDS = 3.0
+"""A question is said again every 2 seconds: who has not heard it after this long hears none."""
+
+
+class RuntimeFound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A runtime that is attached to a notebook, and what it said last of itself."""
+
+    id: RuntimeId
+    name: str = ""
+    language: str | None = None
+    environment: dict[str, Json] = {}
+    kernel: str | None = None
+    restarts: int = 0
+    health: speech.Health | None = None
+    """Null when it has said nothing for a while: it may be gone, or cut off."""
+    asks: tuple[speech.Asked, ...] = ()
+    """What its cells want to know."""
+
+
+def found_in(notebook: Notebook, log: LogId, board: Board) -> list[RuntimeFound]:
+    """The runtimes of a log, in the order in which they came."""
+    health, waiting = board.health(log), board.waiting(log).values()
+    return [
+        RuntimeFound(
+            id=each.id,
+            name=each.name,
+            language=each.language,
+            environment=each.environment,
+            kernel=each.kernel,
+            restarts=each.restarts,
+            health=health.get(each.id),
+            asks=tuple(found.asked for found in waiting if found.by == each.id),
+        )
+        for each in notebook.runtimes.values()
+    ]
+
+
+# ---- Answering
+
+
+class Given(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody answers."""
+
+    answer: str
+    prompt: str | None = None
+    """To what. Refused if something else is asked by now."""
+    password: bool = False
+    """Whether it is to be recorded nowhere, also if the cell did not say so."""
+
+
+async def answer_input(workspace: Workspace, lanes: Lanes, log: LogId, execution: ExecutionId, given: Given) -> Entry:
+    """Record an answer under the name of whoever gives it. A password goes to the runtime alone, and into no log."""
+    waiting = await _asked(workspace, lanes.board, log, execution)
+    asked, lane = waiting.asked, f"{log}/{speech.STDIN}"
+    if given.prompt is not None and given.prompt != asked.prompt:
+        raise Conflict(f"Execution {execution!r} asks something else by now: {asked.prompt[:200]!r}. Answer that.")
+    is_secret = asked.password or given.password
+    if is_secret and not lanes.listens(lane, waiting.by):
+        raise Unavailable(f"{waiting.by} does not listen just now, and what is secret is not kept for it. Try again.")
+    event = e.InputAnswered(execution=execution, prompt=asked.prompt, answer=None if is_secret else given.answer)
+    # One answer to one question: whoever is second is refused, be it at another server.
+    key = answer_key(log, asked)
+    (entry,) = await workspace.submit(log, [Draft(id=new_id(), key=key, event=event)])
+    if entry.event != event:
+        raise Conflict(f"Execution {execution!r} was answered already. Wait for what it asks next.")
+    if is_secret:
+        told = speech.SecretAnswer(execution=execution, question=asked.question, answer=given.answer)
+        lanes.say(lane, speech.said(told), workspace.identity.actor, to=waiting.by)
+    return entry
+
+
+def answer_key(log: LogId, asked: speech.Asked) -> str:
+    """By which key the one answer to a question is recorded."""
+    return f"input:{log}:{asked.execution}:{asked.question}"
+
+
+async def _asked(workspace: Workspace, board: Board, log: LogId, execution: ExecutionId) -> Waiting:
+    _running(await workspace.read(log), execution)
+    waiting = await board.until_asked(log, execution, HEARD_SECONDS)
+    now = _running(await workspace.read(log), execution)
+    if waiting is None or waiting.by != now.runtime:
+        raise Conflict(f"Execution {execution!r} asks for no input. Its output tells what it does.")
+    return waiting
+
+
+def _running(notebook: Notebook, execution: ExecutionId) -> Execution:
+    found = notebook.execution(execution)
+    if found is None:
+        told = f"There is no open execution {execution!r} in notebook {notebook.name!r}"
+        raise NotFound(f"{told}, so it asks for no input. It may be over: read its cell.")
+    return found
+
+
+# ---- Stopping
+
+
+async def stop_execution(workspace: Workspace, log: LogId, execution: ExecutionId) -> Entry:
+    """Interrupt what runs; take back what waits."""
+    while True:
+        notebook = await workspace.read(log)
+        found = notebook.execution(execution)
+        if found is None:
+            raise NotFound(f"There is no open execution {execution!r} in notebook {notebook.name!r}. It may be over.")
+        try:
+            (entry,) = await workspace.submit(log, [Draft(id=new_id(), event=_stopping(found))])
+            return entry
+        except (NotFound, Refused):
+            # It may have begun, or ended, since it was looked at: there are two such steps, and no way back.
+            now = (await workspace.read(log)).execution(execution)
+            if now is not None and now.state == found.state:
+                raise
+
+
+def _stopping(execution: Execution) -> e.InterruptRequested | e.ExecutionCancelled:
+    """What stops it, as it is."""
+    if execution.state == "queued":
+        return e.ExecutionCancelled(execution=execution.id, why="taken back")
+    return e.InterruptRequested(execution=execution.id)
+
+
+def open_executions(notebook: Notebook) -> Iterator[Execution]:
+    """What runs and what waits, in the order in which it was asked for."""
+    for id in notebook.executions:
+        if (found := notebook.execution(id)) is not None:
+            yield found

@@ -1,0 +1,115 @@
+"""What runtimes said last of how they are and of what they wait for: for whoever comes after it was said.
+
+Kept for moments and in memory, like all that is said on lanes: a server that begins anew has heard it
+again within seconds. A runtime speaks for itself only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from time import monotonic
+from typing import Any, TypeVar
+
+import msgspec
+
+from ..core.errors import BadInput
+from ..core.ids import ActorId, ExecutionId, LogId, RuntimeId, actor_kind
+from ..core.values import Json
+from . import speech
+
+HEALTH_SECONDS = 30.0
+ASKED_SECONDS = 10.0
+"""How long what was said counts, unless it is said again."""
+MOST = 10_000
+"""So much is remembered of each kind: the oldest goes first."""
+
+
+class _Noted(msgspec.Struct, frozen=True):
+    by: ActorId
+    until: float
+
+
+class Waiting(_Noted, frozen=True):
+    """A question, and the runtime that asks it."""
+
+    asked: speech.Asked
+
+
+class _Known(_Noted, frozen=True):
+    health: speech.Health
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+N = TypeVar("N", bound=_Noted)
+_ON_STDIN: Any = speech.Asked | speech.Answered
+
+
+class Board:
+    """What was heard in one process."""
+
+    def __init__(self) -> None:
+        self._health: dict[tuple[str, RuntimeId], _Known] = {}
+        self._asked: dict[tuple[str, ExecutionId], Waiting] = {}
+        self._news = asyncio.Event()
+
+    def note(self, lane: str, message: Json, by: ActorId | None) -> None:
+        """Keep in mind what a runtime said; whatever else is said is none of its business."""
+        log, _, name = lane.partition("/")
+        if by is None or name not in (speech.HEALTH, speech.STDIN) or actor_kind(by) != "runtime":
+            return
+        try:
+            if name == speech.HEALTH:
+                self._note_health(log, speech.read(message, speech.Health), by)
+            else:
+                self._note_asked(log, speech.read(message, _ON_STDIN), by)
+        except BadInput:
+            return  # whoever listens hears it as it is
+
+    def _note_health(self, log: str, health: speech.Health, by: ActorId) -> None:
+        if health.runtime == by:
+            _put(self._health, (log, health.runtime), _Known(by, monotonic() + HEALTH_SECONDS, health))
+
+    def _note_asked(self, log: str, said: speech.Asked | speech.Answered, by: ActorId) -> None:
+        before = self._asked.get((log, said.execution))
+        if isinstance(said, speech.Asked):
+            _put(self._asked, (log, said.execution), Waiting(by, monotonic() + ASKED_SECONDS, said))
+            self._news.set()
+        elif before is not None and before.by == by:
+            del self._asked[log, said.execution]
+
+    def health(self, log: LogId) -> dict[RuntimeId, speech.Health]:
+        """How the runtimes of a log are."""
+        return {runtime: each.health for runtime, each in _of(self._health, log)}
+
+    def waiting(self, log: LogId) -> dict[ExecutionId, Waiting]:
+        """What is asked in a log."""
+        return dict(_of(self._asked, log))
+
+    async def until_asked(self, log: LogId, execution: ExecutionId, seconds: float) -> Waiting | None:
+        """What an execution asks, which may be said only now; None when it asks nothing."""
+        try:
+            async with asyncio.timeout(seconds):
+                while (found := self.waiting(log).get(execution)) is None:
+                    self._news.clear()
+                    await self._news.wait()
+                return found
+        except TimeoutError:
+            return None
+
+
+def _put(there: dict[K, V], key: K, value: V) -> None:
+    there.pop(key, None)
+    there[key] = value
+    while len(there) > MOST:
+        del there[next(iter(there))]
+
+
+def _of(there: dict[tuple[str, K], N], log: LogId) -> Iterator[tuple[K, N]]:
+    now = monotonic()
+    for key, each in list(there.items()):
+        if each.until < now:
+            del there[key]
+        elif key[0] == log:
+            yield key[1], each
