@@ -7,6 +7,7 @@ import contextlib
 import io
 import socket
 from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -48,12 +49,14 @@ class _Quiet(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def served(
-    workspace: LocalWorkspace, settings: ServerSettings | None = None, **more: Any
+    workspace: LocalWorkspace, settings: ServerSettings | None = None, folder: Path | None = None, **more: Any
 ) -> AsyncGenerator[Server]:
     """Serve a workspace, which stays the caller's to close. `more` is for uvicorn: a certificate, for one."""
     chosen = settings or ServerSettings()
     lines = io.StringIO()
-    config = Listening(make_app(workspace, chosen, AccessLog(lines)), chosen, timeout_graceful_shutdown=5, **more)
+    config = Listening(
+        make_app(workspace, chosen, AccessLog(lines), folder), chosen, timeout_graceful_shutdown=5, **more
+    )
     running = _Quiet(config)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]

@@ -23,7 +23,7 @@ from .ids import CellId, ExecutionId, LogId
 from .notebook import INLINE_TEXT, Cell, Notebook
 from .same import same
 from .shape import blob_refs
-from .sheet import Sheet, SheetCell, is_json
+from .sheet import OURS, Sheet, SheetCell, is_json
 from .text import source_hash
 from .values import Json, tag, untag
 
@@ -34,6 +34,8 @@ WHOLE_TEXT = 10_000_000
 
 _PLAIN = "text/plain"
 
+AFTER_RUN = "after_run"
+"""Under `quire` in a cell's metadata, in the export of a run: it was changed once the run was over."""
 FILE = "quire.file"
 """Where the metadata of a notebook or cell keeps what only files have: attachments, fields nobody knows."""
 
@@ -77,6 +79,18 @@ def sheet_of(notebook: Notebook, blobs: Mapping[str, bytes], log: LogId | None =
     metadata, ours = _without_ours(requested | notebook.metadata | _widgets(notebook, blobs))
     cells = tuple(_sheet_cell(cell, blobs, log) for cell in notebook.live_cells)
     return Sheet(cells=cells, metadata=metadata, extra=ours.get("extra", {}))
+
+
+def with_marks(sheet: Sheet, notebook: Notebook) -> Sheet:
+    """Return the sheet of a run with a mark on each cell that somebody changed once the run was over."""
+    marked = tuple(_marked(cell) if notebook.cells[cell.id].after_run else cell for cell in sheet.cells)
+    return msgspec.structs.replace(sheet, cells=marked)
+
+
+def _marked(cell: SheetCell) -> SheetCell:
+    ours: Any = cell.metadata.get(OURS)
+    kept = cast("dict[str, Json]", ours) if isinstance(ours, dict) else {}
+    return msgspec.structs.replace(cell, metadata=cell.metadata | {OURS: kept | {AFTER_RUN: True}})
 
 
 def _widgets(notebook: Notebook, blobs: Mapping[str, bytes]) -> dict[str, Json]:

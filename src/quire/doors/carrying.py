@@ -6,7 +6,7 @@ import asyncio
 
 from ..core.errors import BadInput, Conflict, NotFound
 from ..core.events import Draft
-from ..core.exchange import blobs_of, events_of, sheet_of
+from ..core.exchange import blobs_of, events_of, sheet_of, with_marks
 from ..core.ids import LogId
 from ..core.notebook import Notebook
 from ..files import formats
@@ -29,6 +29,8 @@ async def export_notebook(
 
     def written() -> str:
         sheet = sheet_of(notebook, blobs, info.log)
+        # Other formats are somebody's source: they say what is written, and not when.
+        sheet = with_marks(sheet, notebook) if formats.format_of(path) == "ipynb" else sheet
         formats.check_language(sheet, path)
         return formats.write(sheet, path)
 

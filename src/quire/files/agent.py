@@ -52,7 +52,9 @@ def _header(number: int, cell: Cell, stale: bool, *, with_source: bool) -> str:
     tags = f" [{', '.join(map(plain, cell.tags))}]" if cell.tags else ""
     time = _duration(cell.execution)
     source = f"  {one_line(cell.source, 72)}" if with_source else ""
-    facts = f"{state}{' stale' if stale else ''}{time}"
+    # In a run that is over, what somebody changed is not what ran.
+    changed = " changed after the run" if cell.after_run else ""
+    facts = f"{state}{' stale' if stale else ''}{changed}{time}"
     return f"{number:>3}  {cell.id:<8}  {cell.kind:<8}  {facts:<14}{name}{tags}{source}".rstrip()
 
 

@@ -29,6 +29,7 @@ from ..core.ids import LogId
 from ..core.outcome import Outcome
 from ..files import formats
 from ..files.plain import one_line
+from .left import as_left
 from .places import check_place, is_standard, shown, write_place
 from .plan import plan
 from .run import Progress, ended, run_file
@@ -218,7 +219,7 @@ async def _run(
                 raise
         made = _again(msgspec.structs.asdict(outcome), where)
         if check and outcome.status != "success":
-            notebook = await workspace.read(prepared.order.log)
+            notebook = await as_left(workspace, prepared.order.log)
             failed = notebook.cells.get(outcome.failed_cell.id) if outcome.failed_cell is not None else None
             count = failed.execution.count if failed is not None and failed.execution is not None else None
             raise RunFailed(failure(made), outcome=made, exec_count=count)
@@ -280,7 +281,7 @@ async def _as_ipynb(log: LogId, at: str | None, output: str | None) -> str:
 
     workspace = await connect(at)
     try:
-        notebook = await workspace.read(log)
+        notebook = await as_left(workspace, log)
         blobs = {
             ref.hash: b"".join([piece async for piece in workspace.open_blob(ref.hash)]) for ref in blobs_of(notebook)
         }

@@ -48,6 +48,8 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     by: ActorId
 
 
+# Cells of a run are claimed with the run. What is executed in its notebook later was claimed by itself, by a runtime.
+_BY_THE_RUN = "log = run AND started_at IS NOT NULL AND runtime IS NULL"
 _COLUMNS = "run, name, status, path, requested_at, started_at, finished_at, seconds, parameters, actor"
 
 
@@ -63,7 +65,7 @@ def listing(status: str | None = None, source: str | None = None, limit: int | N
     code = f"kind IN ({', '.join(map(_quoted, RUNS))})"
     return (  # what is not ours is quoted
         f"SELECT {_COLUMNS}, (SELECT count(*) FROM cells WHERE log = run AND {code}) AS cells,"  # noqa: S608
-        " (SELECT count(DISTINCT cell) FROM executions WHERE log = run AND started_at IS NOT NULL) AS executed"
+        f" (SELECT count(DISTINCT cell) FROM executions WHERE {_BY_THE_RUN}) AS executed"
         f" FROM (SELECT {_COLUMNS} FROM runs WHERE {' AND '.join(wanted)} ORDER BY requested_at DESC, run DESC{most}) AS r"
         " ORDER BY requested_at DESC, run DESC"
     )
@@ -164,6 +166,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, Json]
     fault: Fault | None
     cells: tuple[CellRecord, ...]
+    changed_since: tuple[CellId, ...] = ()
+    """The cells that somebody added, changed or removed once it was over: `cells` has them as they ran."""
 
 
 def run_of(notebook: Notebook) -> Run:
@@ -173,8 +177,8 @@ def run_of(notebook: Notebook) -> Run:
     return notebook.run
 
 
-def record_of(log: LogId, notebook: Notebook) -> Record:
-    """Read the record of a run out of the notebook that its log folds to."""
+def record_of(log: LogId, notebook: Notebook, now: Notebook | None = None) -> Record:
+    """Read the record of a run out of the notebook that it left; `now` is what has become of that."""
     run = run_of(notebook)
     outcome = outcome_of(log, notebook)
     return Record(
@@ -193,6 +197,7 @@ def record_of(log: LogId, notebook: Notebook) -> Record:
         environment=run.environment,
         fault=run.fault,
         cells=tuple(_cell_record(number, cell) for number, cell in enumerate(notebook.live_cells, 1)),
+        changed_since=tuple(id for id in now.order if now.cells[id].after_run) if now is not None else (),
     )
 
 

@@ -25,6 +25,7 @@ from ..disk import read_text, writing
 from ..files import formats
 from ..files.scraps import results_of
 from ..kernel import opened, untag
+from .left import as_left
 from .places import is_remote, is_standard, read_place, shown
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class _Reader:
 
             self._workspace = await connect(self._at)
         info = await self._workspace.find(place)
-        for each in self._wanted((await self._workspace.read(info.log)).results):
+        for each in self._wanted((await as_left(self._workspace, info.log)).results):
             yield Row(file=None, run=info.log, result=await self._of_log(self._workspace, each))
 
     async def _of_log(self, workspace: Workspace, result: Result) -> Recorded:

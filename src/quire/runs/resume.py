@@ -141,6 +141,11 @@ async def end_kept(log: LogId, notebook: Notebook) -> bool:
         living = await adopt(kernel, log)
     except NotFound:
         return False
+    except Conflict:
+        if not notebook.runtimes:
+            raise
+        told = f"Run {log} is over, and {', '.join(notebook.runtimes)} works in its kernel"
+        raise Conflict(f"{told}: that ends when nothing has happened in it for a while.") from None
     await living.close()
     return True
 

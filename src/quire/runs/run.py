@@ -14,6 +14,7 @@ from ..core.outcome import Outcome, outcome_of
 from ..core.sheet import SheetCell
 from ..workspace.holders import this_process
 from ..workspace.workspace import Workspace
+from .left import as_left
 from .output import Output
 from .places import shown
 from .wish import Prepared
@@ -51,14 +52,14 @@ async def run_file(
             progress.warn(fault)
         raise
     fault = await output.close()
-    outcome = outcome_of(order.log, await workspace.read(order.log), _shown(prepared))
+    outcome = outcome_of(order.log, await as_left(workspace, order.log), _shown(prepared))
     return msgspec.structs.replace(outcome, output_fault=fault)
 
 
 async def ended(workspace: Workspace, prepared: Prepared) -> Outcome | None:
     """What the log says of a run that ended in an error of ours; None: it never came to a log, or is still open there."""
     with contextlib.suppress(QuireError):
-        outcome = outcome_of(prepared.order.log, await workspace.read(prepared.order.log), _shown(prepared))
+        outcome = outcome_of(prepared.order.log, await as_left(workspace, prepared.order.log), _shown(prepared))
         return outcome if outcome.duration_seconds is not None else None
     return None
 

@@ -45,14 +45,14 @@ async def output_verb(workspace: Workspace, notebook: str, cell: str, stream: st
         about = {"log": info.log, "cell": found.id, "number": number, "name": found.name, "state": found.state}
         await _print_json(workspace, about, outputs)
         return
-    printing = _Printing()
+    printing = Printing()
     for output in outputs:
-        await _print(workspace, output, printing)
+        await print_output(workspace, output, printing)
     printing.finish()
     _tell_state(number, found, has_shown=bool(outputs))
 
 
-async def _print(workspace: Workspace, output: Output, printing: _Printing) -> None:
+async def print_output(workspace: Workspace, output: Output, printing: Printing) -> None:
     """Streams go on where the one before ended, as they did in the kernel; all else has lines of its own."""
     if not isinstance(output, Stream):
         printing.end_line()
@@ -73,7 +73,7 @@ async def _print_json(workspace: Workspace, about: Mapping[str, object], outputs
     write(b"]}\n")
 
 
-class _Printing:
+class Printing:
     """Writes to stdout: harmless text to a terminal, by lines; to a pipe as it is."""
 
     def __init__(self) -> None:

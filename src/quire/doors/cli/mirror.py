@@ -52,7 +52,7 @@ async def bind_verb(workspace: Workspace, notebook: str, file: Path | None, off:
 async def _path(workspace: Workspace, log: LogId, file: Path) -> str:
     from ...actors.mirror import path_in
 
-    path = path_in(_folder(), file)
+    path = path_in(folder_of_files(), file)
     for info in await workspace.logs("notebook"):
         bound = await workspace.entries(info.log, types=("file_bound",)) if info.log != log else []
         if bound and isinstance(bound[-1].event, FileBound) and bound[-1].event.path == path:
@@ -78,7 +78,7 @@ async def mirror_verb(workspace: Workspace, notebooks: tuple[str, ...], every: b
 
     if every == bool(notebooks):
         raise BadInput("Name the notebooks, or pass --all: `quire mirror NOTEBOOK…`, `quire mirror --all`.")
-    folder = _folder()
+    folder = folder_of_files()
     logs = None if every else [(await workspace.find(name)).log for name in notebooks]
 
     def ready() -> None:
@@ -96,7 +96,7 @@ async def mirror_verb(workspace: Workspace, notebooks: tuple[str, ...], every: b
     await mirror(workspace, folder, logs, tell=tell, ready=ready)
 
 
-def _folder() -> Path:
+def folder_of_files() -> Path:
     """The folder that paths of files are relative to: the one that `.quire/` is in."""
     at = click.get_current_context().params.get("at") or ""
     here = Path.cwd()

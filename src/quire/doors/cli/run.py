@@ -42,7 +42,7 @@ _EXIT = {"success": 0, "cancelled": 130}
 @click.option("--timeout", metavar="SECONDS", type=click.FloatRange(min=0), help="Stop the whole run after so long.")
 @click.option("--from", "start", metavar="CELL", help="Run from this cell on: its id, name or number.")
 @click.option("--only", metavar="TAG", multiple=True, help="Run only the cells with this tag.")
-@click.option("--keep", is_flag=True, help="Leave the kernel alive, to go on with --resume.")
+@click.option("--keep", is_flag=True, help="Leave the kernel alive, to go on in it: with --resume, or as a notebook.")
 @click.option("--resume", metavar="RUN", help="Go on with a run that failed, in its kernel if that still lives.")
 @at_option
 @json_option

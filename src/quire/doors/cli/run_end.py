@@ -57,6 +57,8 @@ def _lines(outcome: Outcome, prepared: Prepared, *, whole: bool) -> Iterator[str
     yield _summary(outcome)
     if outcome.status != "success":
         yield from _next(outcome, prepared)
+    if prepared.order.keep and outcome.status != "dead_kernel":
+        yield from _kept(outcome)
 
 
 def _which(failed: FailedCell, prepared: Prepared) -> str:
@@ -114,3 +116,10 @@ def _next(outcome: Outcome, prepared: Prepared) -> Iterator[str]:
         output = outcome.output if outcome.output is not None and not is_remote(outcome.output) else None
         places = " ".join(plain(shlex.quote(each)) for each in (prepared.input_path, output) if each is not None)
         yield f"  {what} quire run {places} --resume {outcome.run}"
+
+
+def _kept(outcome: Outcome) -> Iterator[str]:
+    """How to go on in the kernel, which lives: for a day, if nobody uses it."""
+    yield f"  to work in it    quire serve, then quire open {outcome.run}"
+    yield f"  to pass it on    quire propose {outcome.run}   (what was changed in it, to its source)"
+    yield f"  to end it        quire cancel {outcome.run}"

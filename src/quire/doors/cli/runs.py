@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from ...files.plain import one_line, plain
+from ...runs.left import as_left
 from ...runs.records import (
     STATUSES,
     Listed,
@@ -25,7 +26,7 @@ from ...runs.records import (
 from ...runs.words import parameters_text, spent, value_text
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
-from .output import print_json, table
+from .output import counted, print_json, table
 from .screen import coloured
 from .verb import names_of_logs, with_workspace
 
@@ -118,12 +119,14 @@ async def show_verb(workspace: Workspace, run: str, as_json: bool) -> None:
     \b
       quire runs show 01M7GFVPH9
 
-    How it ended, what it was given, where it ran, how long each cell took, and its results. `quire show RUN --view full`
-    prints its cells. With --json, an object; `outcome` in it is what `quire run --json` printed.
+    How it ended, what it was given, where it ran, how long each cell took, and its results: all as the run left it.
+    `quire show RUN --view full` prints its cells, with what was changed since. With --json, an object; `outcome` in it is
+    what `quire run --json` printed.
     """
     info = await workspace.find(run)
-    notebook = await workspace.read(info.log)
-    record = record_of(info.log, notebook)
+    now = await workspace.read(info.log)
+    notebook = await as_left(workspace, info.log, now)
+    record = record_of(info.log, notebook, now)
     if as_json:
         print_json(record)
         return
@@ -163,6 +166,9 @@ def _known(record: Record, language: str) -> Iterator[tuple[str, str]]:
     if outcome.failed_cell is not None:
         failed = outcome.failed_cell
         yield "stopped at", f"cell {failed.index + 1} ({failed.id}): quire output {outcome.run} {failed.index + 1}"
+    if record.changed_since:
+        changed = counted(len(record.changed_since), "cell")
+        yield "changed since", f"{changed}: quire show {outcome.run}, quire propose {outcome.run}"
     if record.fault is not None:
         yield "since", f"{record.fault.ename}: {record.fault.evalue}"
 
@@ -194,7 +200,7 @@ async def diff_verb(workspace: Workspace, a: str, b: str, as_json: bool) -> int:
     from .runs_diff import comparison_lines
 
     infos = [await workspace.find(each) for each in (a, b)]
-    old, new = [(info.log, await workspace.read(info.log)) for info in infos]
+    old, new = [(info.log, await as_left(workspace, info.log)) for info in infos]
     compared = compare(old, new)
     if as_json:
         click.echo(encode(compared.comparison))

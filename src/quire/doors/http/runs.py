@@ -11,13 +11,14 @@ from ...core.errors import Refused
 from ...core.events import Draft, RunCancelRequested
 from ...core.ids import LogId
 from ...core.notebook import Result
+from ...runs.left import as_left
 from ...runs.records import Listed, Record, listed, listed_of, listing, record_of, run_of
 from ...workspace import wire
-from ...workspace.bodies import Body, Reason
+from ...workspace.bodies import Body, Reason, RunProposed
 from ...workspace.clock import new_id
 from ...workspace.local import LocalWorkspace
 from .answering import while_there
-from .asking import Asked
+from .asking import Asked, door_of
 from .route import Asking, body_of, checked, query_of, route
 
 Status = Literal["queued", "running", "success", "error", "timeout", "cancelled", "dead_kernel", "lost"]
@@ -47,7 +48,7 @@ async def _listed(workspace: LocalWorkspace, asked: RunsAsked) -> list[Listed]:
 async def _one_by_one(workspace: LocalWorkspace, asked: RunsAsked) -> list[Listed]:
     found: list[Listed] = []
     for info in await workspace.logs("run"):
-        run = listed_of(info.log, await workspace.read(info.log))
+        run = listed_of(info.log, await as_left(workspace, info.log))
         if asked.status in (None, run.status):
             found.append(run)
         if len(found) == asked.limit:
@@ -57,9 +58,13 @@ async def _one_by_one(workspace: LocalWorkspace, asked: RunsAsked) -> list[Liste
 
 @route("GET", "/api/runs/{log}", "run", tag="runs", answer=Record)
 async def run(request: Asking, log: FromPath[str], workspace: Asked) -> Record:
-    """A run: its outcome, its cells and how each ended. What they showed is in the notebook of the same id."""
+    """A run: its outcome, its cells and how each ended. What they showed is in the notebook of the same id.
+
+    All of it as the run left it: what was done in its notebook since then changes nothing here.
+    """
     id = LogId(checked(log, "Log"))
-    return record_of(id, await while_there(request, workspace.read(id)))
+    now = await while_there(request, workspace.read(id))
+    return record_of(id, await while_there(request, as_left(workspace, id, now)), now)
 
 
 @route("POST", "/api/runs/{log}/cancel", "cancel", tag="runs", body=Reason, answer=wire.Submitted)
@@ -72,11 +77,25 @@ async def cancel(request: Asking, log: FromPath[str], workspace: Asked) -> wire.
     return wire.Submitted(entries=[wire.from_entry(entry) for entry in entries])
 
 
+@route("POST", "/api/runs/{log}/propose", "propose", tag="runs", body=Reason, answer=RunProposed)
+async def propose(request: Asking, log: FromPath[str], workspace: Asked) -> RunProposed:
+    """Propose to the source of a run what was changed in its notebook since it ended, for somebody else's yes.
+
+    Where the source is a file that no notebook is bound to, one is made and bound to it. A source whose cells were
+    changed as well is refused, with the difference.
+    """
+    from ...runs import proposing
+
+    id = LogId(checked(log, "Log"))
+    why = (await body_of(request, Reason)).why
+    return await proposing.propose(workspace, door_of(request).folder, id, why)
+
+
 @route("GET", "/api/logs/{log}/results", "results", tag="runs", answer=dict[str, Result])
 async def results(request: Asking, log: FromPath[str], workspace: Asked) -> dict[str, Result]:
-    """The results that a run or notebook recorded, by name; of large ones, the blob."""
+    """The results that a notebook has, or that a run had when it ended, by name; of large ones, the blob."""
     id = LogId(checked(log, "Log"))
-    return (await while_there(request, workspace.read(id))).results
+    return (await while_there(request, as_left(workspace, id))).results
 
 
-ROUTES = [runs, run, cancel, results]
+ROUTES = [runs, run, cancel, propose, results]

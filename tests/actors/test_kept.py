@@ -1,0 +1,43 @@
+"""Kernels that a run left alive: for how long."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quire.actors.runtime import kernels
+from quire.core.errors import NotFound
+
+from .starting import ENV, script, until
+from .test_kernels import SLEEP, lives
+
+
+@pytest.fixture(autouse=True)
+def _folders_of_our_own(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    # Not in pytest's own folder: its path is long, and paths of sockets are short.
+    with tempfile.TemporaryDirectory(prefix="q") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        yield
+
+
+async def test_a_kernel_that_is_left_for_a_time_is_gone_after_it_if_nobody_uses_it() -> None:
+    kernel = await kernels.start(script(SLEEP), cwd=Path("/"), env=ENV, grace_seconds=0)
+    await kernel.leave(0.5)
+    await until(lambda: not lives(kernel.pid))
+    with pytest.raises(NotFound):
+        await kernels.adopt(kernel.id)
+
+
+async def test_whoever_goes_on_with_it_has_it_for_as_long_as_they_like() -> None:
+    first = await kernels.start(script(SLEEP), cwd=Path("/"), env=ENV, grace_seconds=0)
+    await first.leave(60)
+    kernel = await kernels.adopt(first.id)
+    other = await kernels.start(script(SLEEP), cwd=Path("/"), env=ENV, grace_seconds=0)
+    await other.leave(0.5)
+    # The one that nobody uses goes; by then the other would have gone as well.
+    await until(lambda: not lives(other.pid))
+    assert lives(kernel.pid)
+    await kernel.close()
