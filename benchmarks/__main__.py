@@ -15,6 +15,7 @@ from .git import git_figures
 from .replay import growth_figures, replay_figures
 from .results import result_figures
 from .runs import images_figures, runs_figures
+from .runtimes import runtime_figures
 from .shell import shell_figures
 
 PARTS = {
@@ -30,6 +31,7 @@ PARTS = {
     "images": images_figures,
     "fanout": fanout_figures,
     "collaboration": collaboration_figures,
+    "runtimes": runtime_figures,
 }
 
 

@@ -10,14 +10,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import socket
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from array import array
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -36,7 +33,8 @@ from quire.workspace.local import LocalWorkspace
 from .fanout import Server, serving
 from .fanout_server import LOG
 from .figures import Figure
-from .peers import environ, peers
+from .jupyter import asked, jupyter
+from .peers import peers
 from .runs import book
 
 CLIENTS = (10, 50, 100)
@@ -50,6 +48,7 @@ OWN = "x = 1\n" * 40
 SHARED = "y = 2\n" * 400
 SCRIPT = Path(__file__).parent / "collaboration_clients.py"
 THEIRS = "jupyter-collaboration"
+_WANTED = b'{"format": "json", "type": "notebook"}'
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +94,7 @@ async def ours(folder: Path, clients: int) -> AsyncGenerator[Host]:
 
         async def marks() -> int:
             url = f"http://127.0.0.1:{server.port}/api/notebooks/{LOG}"
-            return (await _asked(url, f"Bearer {server.secret}")).count(b"#")
+            return (await asked(url, f"Bearer {server.secret}")).count(b"#")
 
         yield Host(server=server, python=Path(sys.executable), plan=plan, marks=marks)
 
@@ -120,49 +119,16 @@ async def _make_notebook(folder: Path, clients: int) -> int:
 async def theirs(folder: Path, clients: int) -> AsyncGenerator[Host]:
     """Jupyter Server, as it is installed with jupyter-collaboration."""
     (folder / "shared.ipynb").write_text(book(*_sources(clients)))
-    port, secret = _free_port(), "measured"
-    process = await _start_jupyter(folder, port, secret)
-    server = Server(port=port, secret=secret, process=process)
-    try:
-        await _wait_until_up(server)
-        room = json.loads(await _asked(f"{_base(server)}/session/shared.ipynb", f"token {secret}", "PUT"))
+    async with jupyter(folder) as server:
+        authorization = f"token {server.secret}"
+        room = json.loads(await asked(f"{_base(server)}/session/shared.ipynb", authorization, "PUT", _WANTED))
         path = f"/api/collaboration/room/json:notebook:{room['fileId']}?sessionId={room['sessionId']}"
-        plan = {"side": "theirs", "path": path, "authorization": f"token {secret}"}
+        plan = {"side": "theirs", "path": path, "authorization": authorization}
         yield Host(server=server, python=peers("serve") / "python", plan=plan, marks=lambda: _marks(server, plan))
-    finally:
-        process.kill()  # asked to end, it takes its time
-        await process.wait()
-
-
-async def _start_jupyter(folder: Path, port: int, secret: str) -> Process:
-    own = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
-    return await asyncio.create_subprocess_exec(
-        peers("serve") / "jupyter-server",
-        "--no-browser",
-        "--allow-root",
-        "--log-level=CRITICAL",
-        f"--ServerApp.root_dir={folder}",
-        f"--ServerApp.port={port}",
-        f"--IdentityProvider.token={secret}",
-        cwd=folder,
-        env=environ() | own,
-        stdout=DEVNULL,
-        stderr=DEVNULL,
-    )
 
 
 def _base(server: Server) -> str:
     return f"http://127.0.0.1:{server.port}/api/collaboration"
-
-
-async def _wait_until_up(server: Server) -> None:
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        with contextlib.suppress(urllib.error.URLError, ConnectionError):
-            await _asked(f"http://127.0.0.1:{server.port}/api/status", f"token {server.secret}")
-            return
-        await asyncio.sleep(0.2)
-    raise RuntimeError("Jupyter Server did not start.")
 
 
 async def _marks(server: Server, plan: dict[str, Any]) -> int:
@@ -170,22 +136,6 @@ async def _marks(server: Server, plan: dict[str, Any]) -> int:
     plan = plan | {"port": server.port, "count": 0, "first": 0, "rate": None}
     reading = await _client(peers("serve") / "python", plan)
     return int(await _line(reading))
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return taken.getsockname()[1]
-
-
-async def _asked(url: str, authorization: str, method: str = "GET") -> bytes:
-    body = b'{"format": "json", "type": "notebook"}' if method == "PUT" else None
-    request = urllib.request.Request(url, body, {"Authorization": authorization}, method=method)
-
-    def ask() -> bytes:
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.read()
-
-    return await asyncio.to_thread(ask)
 
 
 # ---- Typing

@@ -15,8 +15,9 @@ from quire.core.errors import Unavailable
 from quire.core.ids import ActorId, EventId, LogId
 from quire.stores.memory import MemoryStore
 from quire.stores.store import Append, Growth, Unsealed
+from quire.workspace import fanout as fanout_module
 from quire.workspace import fanout_ring
-from quire.workspace.fanout import Fanout
+from quire.workspace.fanout import AT_ONCE, FEW, OFTENER, Fanout
 from quire.workspace.fanout_channel import Cursor
 from quire.workspace.fanout_ring import FRAME_BYTES, RING_BYTES, RING_ENTRIES, SLACK_BYTES, Page, Ring
 from quire.workspace.wire import Events
@@ -121,6 +122,18 @@ async def test_those_at_the_same_number_are_given_the_same_page(store: CountedSt
     assert pages[0] is not None
     assert all(page is pages[0] for page in pages)
     assert pages[0].frame("a") is pages[0].frame("a")
+
+
+@pytest.mark.parametrize(("watchers", "at_once"), [(FEW, AT_ONCE), (1, AT_ONCE * OFTENER)])
+async def test_what_comes_after_a_quiet_moment_is_shown_at_once_and_more_of_it_to_few(
+    store: CountedStore, fanout: Fanout, monkeypatch: pytest.MonkeyPatch, watchers: int, at_once: int
+) -> None:
+    monkeypatch.setattr(fanout_module, "TICK_SECONDS", 3600.0)
+    reader, *_ = [await Reader().watch(fanout) for _ in range(watchers)]
+    for number in range(1, at_once + 1):
+        await append(store, 1)
+        await reader.until(number)
+    assert len(reader.pages) == at_once
 
 
 async def test_what_comes_within_a_tick_is_one_page(store: CountedStore, fanout: Fanout) -> None:

@@ -31,6 +31,8 @@ COLUMNS = "log, seq, id, key, cause, at, actor, on_behalf_of, type, payload, dig
 _INSERT = f"INSERT OR ROLLBACK INTO events ({COLUMNS}) VALUES {{}}"
 _UPDATE = """WITH new (log, seq, hash, at) AS (VALUES {})
     UPDATE OR ROLLBACK logs SET seq = new.seq, hash = new.hash, at = new.at FROM new WHERE logs.log = new.log"""
+MOST_TOLD = 1000
+"""Of so many logs it is known how far their followers were woken."""
 LINE = "log, kind, seq, hash, at, name, archived, created_at, created_by"
 
 
@@ -54,6 +56,8 @@ class SqliteWriter:
         self._waiting: list[Request] = []
         self._requests: queue.SimpleQueue[list[Request] | None] = queue.SimpleQueue()
         self._heads: dict[LogId, Head] = {}
+        self.told: dict[LogId, int] = {}
+        """How far each of the logs that were written last goes for those who are woken from here."""
         self._data_version: int | None = None
         self._closed = False
         self._connection = connect(path)
@@ -96,8 +100,14 @@ class SqliteWriter:
                     connection.execute("ROLLBACK")
                 self._heads.clear()
                 answers, logs = [explain(error, self._path)] * len(batch), set[LogId]()
+            self._note_told(logs)
             with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits any more
                 self._loop.call_soon_threadsafe(self._answer, batch, answers, logs)
+
+    def _note_told(self, logs: set[LogId]) -> None:
+        if len(self.told) > MOST_TOLD:
+            self.told = {}  # then somebody is woken once too often
+        self.told |= {log: self._heads[log].seq for log in logs}
 
     def _next_batch(self) -> list[Request] | None:
         """Wait for requests, then take all that are waiting. None: no more will come."""

@@ -52,9 +52,12 @@ class Wakes:
         self.wake()
 
     async def pages(
-        self, log: LogId | None, read: Callable[[], Awaitable[list[T]]], began: Callable[[], None] = lambda: None
+        self,
+        log: LogId | None,
+        read: Callable[[], Awaitable[tuple[list[T], bool]]],
+        began: Callable[[], None] = lambda: None,
     ) -> AsyncIterator[list[T]]:
-        """Yield what `read` returns, again and again; wait whenever that is nothing."""
+        """Yield what `read` returns, again and again; wait whenever it says that there is no more for now."""
         event = asyncio.Event()
         self._waiting.setdefault(log, set()).add(event)
         began()
@@ -62,10 +65,10 @@ class Wakes:
             while not self._closed:
                 # Cleared before reading: what comes in while we read sets it again.
                 event.clear()
-                page = await read()
+                page, has_more = await read()
                 if page:
                     yield page
-                elif not self._closed:
+                if not has_more and not self._closed:
                     await event.wait()
         finally:
             self._waiting[log].discard(event)

@@ -5,8 +5,8 @@ watches has a cursor, a number in the log, and takes what came after it when it 
 a time, and there is no queue that could grow. A cursor that is further behind than what is kept here is fed
 from the store, page by page, and nobody else waits for it.
 
-News is gathered for a tick before anything is read. Before it is shown, `look` sees whether all may still read:
-nobody is ever given what was recorded after their right to it ended.
+While little happens news is read and shown at once; while much does, it is gathered for a tick first. Before it is
+shown, `look` sees whether all may still read: nobody is ever given what was recorded after their right to it ended.
 """
 
 from __future__ import annotations
@@ -23,6 +23,12 @@ from .fanout_feed import FeedChannel, FeedCursor
 from .wire import TICK_MILLISECONDS
 
 TICK_SECONDS = TICK_MILLISECONDS / 1000
+AT_ONCE = 6
+"""So much news in a row is shown as it comes: a cell that is asked for, taken, begun, shows something and ends is five."""
+MUCH = 5
+"""When so many events have come together it is not quiet: more will, and they are gathered."""
+FEW, OFTENER = 20, 5
+"""With fewer who watch, news may be shown oftener than once a tick: so many times as often at most."""
 
 Look = Callable[[Collection[LogId]], Awaitable[None]]
 """Sees whether all may still read what they watch; the logs are those that have just begun."""
@@ -58,6 +64,10 @@ class Fanout:
     def held_bytes(self) -> int:
         """How much memory all of it takes."""
         return sum(channel.held_bytes for channel in self._channels.values())
+
+    @property
+    def _watchers(self) -> int:
+        return sum(channel.watchers for channel in self._channels.values())
 
     @property
     def logs(self) -> Collection[LogId]:
@@ -98,15 +108,17 @@ class Fanout:
         feed = cast("AsyncGenerator[list[Growth]]", self._store.feed(self._position))
         coming = _next(feed)
         grown: list[Channel] = []
+        pace = _Pace()
         try:
             while True:
                 if not grown:
                     await asyncio.wait([coming])
-                await asyncio.sleep(TICK_SECONDS)
+                await pace.wait(_size(coming.result()) if coming.done() and not grown else MUCH, self._watchers / FEW)
                 if coming.done():
                     grown = [*{**dict.fromkeys(grown), **dict.fromkeys(self._note(coming.result()))}]
                     coming = _next(feed)
                 await self._show(grown)
+                pace.begin()
                 grown = [channel for channel in grown if channel.has_more]
         except StopAsyncIteration:
             self._fail(_closing())
@@ -153,6 +165,32 @@ class Fanout:
         if following is not None:
             following.cancel()
             await asyncio.wait([following])
+
+
+class _Pace:
+    """A tick apart in the long run, and at once after a quiet moment."""
+
+    def __init__(self) -> None:
+        self._clock = asyncio.get_running_loop().time
+        self._left, self._looked = float(AT_ONCE), self._clock()
+
+    def begin(self) -> None:
+        """Count from now: what it took to show something was no quiet moment."""
+        self._looked = self._clock()
+
+    async def wait(self, news: int, cost: float) -> None:
+        """Wait until it is time to show so many events, which costs so much: 1 is a tick."""
+        cost = min(max(cost, 1 / OFTENER), 1.0)
+        quiet = (self._clock() - self._looked) / TICK_SECONDS
+        self._left = min(self._left + quiet, AT_ONCE)
+        if news >= MUCH or self._left < cost / 2:
+            await asyncio.sleep(cost * TICK_SECONDS)
+        else:
+            self._left -= cost
+
+
+def _size(lines: list[Growth]) -> int:
+    return sum(line.seq - line.first + 1 for line in lines)
 
 
 def _next(feed: AsyncGenerator[list[Growth]]) -> asyncio.Task[list[Growth]]:

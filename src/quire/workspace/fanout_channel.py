@@ -88,6 +88,11 @@ class Channel:
 
     # ---- Coming and going
 
+    @property
+    def watchers(self) -> int:
+        """How many watch it."""
+        return len(self._cursors)
+
     async def enter(self, since: int, wake: Callable[[], None], start: Callable[[], Awaitable[None]]) -> Cursor:
         """Begin to watch after `since`; `start` sees to it that growth is noticed, from before the head is read."""
         cursor = Cursor(self, since, wake)

@@ -37,6 +37,8 @@ SNAPSHOT_EVERY = 1000
 """A snapshot is written after so many events at the earliest."""
 ATTEMPTS = 200
 """How often a submission that lost a race is tried again."""
+WARY = 20
+"""For so many submissions after somebody else wrote, it is looked first whether they did again."""
 
 SNAPSHOT_BYTES_AN_EVENT = 300
 """What an event weighs in the log: a snapshot as large as n of them is not written more often than every n."""
@@ -59,7 +61,7 @@ class Live(Generic[V]):
         self._forget()
         self._sending = 0
         self._sent = asyncio.Event()
-        self._taken_back = 0
+        self._taken_back = self._wary = 0
         self._saving: asyncio.Task[None] | None = None
 
     def _forget(self) -> None:
@@ -173,8 +175,7 @@ class Live(Generic[V]):
         """Record the drafts, all or none, after whatever else comes in meanwhile."""
         for _ in range(ATTEMPTS):
             async with self._lock:
-                if self._behind:
-                    await self._catch_up()
+                await self._look()
                 taken_back = self._taken_back
                 try:
                     entries, unsealed = await self._prepare(drafts, identity, epoch)
@@ -195,6 +196,11 @@ class Live(Generic[V]):
                 return _answered([codec.entry(record) for record in appended.records], identity)
             return entries
         raise Conflict(f"Log {self._log} is too busy: {ATTEMPTS} attempts lost against others. Try again.")
+
+    async def _look(self) -> None:
+        """Read what others wrote, where that is likely: a conflict costs more, for all is folded again after it."""
+        if self._behind or (self._wary and not self._sending):
+            self._wary = WARY if await self._catch_up() else max(0, self._wary - 1)
 
     async def _prepare(
         self, drafts: Sequence[Draft], identity: Identity, epoch: int | None

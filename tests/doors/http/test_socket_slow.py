@@ -66,7 +66,11 @@ async def stuck(server: Server, workspace: LocalWorkspace, most: int = 2000) -> 
 
 async def test_who_reads_slowly_gets_bigger_frames_and_nobody_waits(workspace: LocalWorkspace) -> None:
     secret = await token(workspace)
-    async with served(workspace) as server, narrow(server, secret) as slow, connected(server, secret) as quick:
+    async with (
+        served(workspace) as server,
+        narrow(server, secret) as slow,
+        connected(server, secret, max_queue=None) as quick,  # it takes everything, also while nobody here reads it
+    ):
         await slow.follow()
         await quick.follow()
         await stuck(server, workspace)
@@ -97,7 +101,11 @@ async def test_what_is_held_for_a_slow_reader_does_not_grow(workspace: LocalWork
 async def test_who_takes_nothing_is_disconnected_at_last_and_is_told_why(workspace: LocalWorkspace) -> None:
     secret = await token(workspace)
     limits = ServerSettings(stall_seconds=0.4)
-    async with served(workspace, limits) as server, narrow(server, secret) as slow, connected(server, secret) as quick:
+    async with (
+        served(workspace, limits) as server,
+        narrow(server, secret) as slow,
+        connected(server, secret, max_queue=None) as quick,  # it takes everything, also while nobody here reads it
+    ):
         await slow.follow()
         await quick.follow()
         await stuck(server, workspace)
