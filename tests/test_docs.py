@@ -59,6 +59,7 @@ def test_the_reference_is_what_the_code_says() -> None:
         "parameters.md",
         "places.md",
         "results.md",
+        "runtime-protocol.md",
         "settings.md",
         "socket.md",
     }

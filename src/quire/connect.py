@@ -66,14 +66,16 @@ async def connect(url: str | os.PathLike[str] | None = None, identity: Identity 
     return await connect_store(where, identity)
 
 
-async def connect_store(url: str | os.PathLike[str] | None = None, identity: Identity | None = None) -> LocalWorkspace:
-    """The same for a store that this process opens itself: for a server, for one."""
+async def connect_store(
+    url: str | os.PathLike[str] | None = None, identity: Identity | None = None, grace_seconds: float = 0
+) -> LocalWorkspace:
+    """The same for a store that this process opens itself: for a server, for one, which gives silent claims a grace."""
     workspace = await _open_store(_where(url), identity)
     secret = os.environ.get("QUIRE_TOKEN")
     try:
         # What lost its lease is ended by the next who looks; a log that nobody can write tells what it tells.
         with contextlib.suppress(QuireError):
-            await end_lost(workspace.acting_as(access.system()))
+            await end_lost(workspace.acting_as(access.system()), grace_seconds)
         return workspace if secret is None or identity is not None else await workspace.bearer(secret)
     except BaseException:
         await workspace.close()

@@ -33,9 +33,9 @@ def script(code: str, *, is_ours: bool = False) -> Spec:
 
 
 @asynccontextmanager
-async def started(spec: Spec | None = None) -> AsyncGenerator[tuple[Kernel, KernelClient]]:
+async def started(spec: Spec | None = None, *, relayed: bool = False) -> AsyncGenerator[tuple[Kernel, KernelClient]]:
     """A kernel that answers, and its client; gone afterwards."""
-    kernel = await kernels.start(spec or python(), cwd=Path("/"), env=ENV)
+    kernel = await kernels.start(spec or python(), cwd=Path("/"), env=ENV, relayed=relayed)
     client = KernelClient(kernel)
     try:
         await client.ready(PATIENCE)

@@ -118,6 +118,27 @@ async def test_a_lease_that_ran_out_ends_the_run_and_its_holder_is_refused(
         await say(runtime, e.ExecutionFinished(execution=ExecutionId("x1"), epoch=epoch, status="ok"))
 
 
+async def test_who_could_not_renew_while_no_server_ran_has_a_grace_when_one_starts(
+    workspace: LocalWorkspace, clock: Clock
+) -> None:
+    runtime, epoch = await begin(workspace, "on-another-machine")
+    clock.now += 1000
+    assert await end_lost(workspace.acting_as(access.system()), 60) == []
+    clock.now += 59
+    assert await keep(workspace) == []
+    claim = e.RunClaimed(runtime=RuntimeId(runtime.identity.actor), epoch=epoch)
+    await runtime.renew(LOG, claim, 180)
+    clock.now += 179
+    assert await keep(workspace) == [], "it came back in time"
+    clock.now += 2
+    assert await keep(workspace) == [LOG]
+
+
+async def test_a_process_that_is_gone_has_no_grace(workspace: LocalWorkspace) -> None:
+    await begin(workspace, name_of_a_process_that_has_ended())
+    assert await end_lost(workspace.acting_as(access.system()), 60) == [LOG]
+
+
 async def test_what_ended_without_giving_back_its_lease_stays_as_it_is(workspace: LocalWorkspace, clock: Clock) -> None:
     runtime, epoch = await begin(workspace, "on-another-machine")
     await say(

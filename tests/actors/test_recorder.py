@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quire.actors.runtime.messages import Shown
-from quire.actors.runtime.recorder import Recorder
+from quire.actors.runtime.recorder import Recorder, Straight
 from quire.actors.runtime.streams import kept
 from quire.core import events as e
 from quire.core.errors import Unavailable
@@ -22,7 +22,7 @@ async def test_what_was_said_before_a_blob_that_cannot_be_kept_is_recorded(tmp_p
     blobs = tmp_path / "blobs"
     workspace = LocalWorkspace(MemoryStore(), FolderBlobs(blobs))
     log = LogId("n")
-    recorder = Recorder(workspace, log)
+    recorder = Recorder(Straight(workspace, log))
     shutil.rmtree(blobs, ignore_errors=True)
     blobs.touch()  # there is nowhere to keep it
     picture = kept(b"x" * 100_000, "image/png")

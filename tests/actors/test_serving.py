@@ -16,6 +16,7 @@ from quire.core import events as e
 from quire.core.events import Draft, KnownEvent, Stream
 from quire.core.ids import CellId, ExecutionId, LogId
 from quire.core.notebook import Notebook
+from quire.core.stale import stale_cells
 from quire.core.text import source_hash
 from quire.stores.blobs_memory import MemoryBlobs
 from quire.stores.memory import MemoryStore
@@ -33,7 +34,8 @@ class Live:
     """A notebook that runtimes serve."""
 
     def __init__(self, folder: Path) -> None:
-        self.owner = LocalWorkspace(MemoryStore(), MemoryBlobs())
+        self.store = MemoryStore()
+        self.owner = LocalWorkspace(self.store, MemoryBlobs())
         self._folder = folder
         self._over = asyncio.Event()
         self._runtimes: list[asyncio.Task[None]] = []
@@ -59,7 +61,15 @@ class Live:
     def serve(self, name: str, startup: str = "") -> None:
         variables = {each: os.environ[each] for each in ("PATH", "HOME") if each in os.environ}
         spec = find("python", None, cwd=self._folder, environ={})
-        serving = Serving(log=LOG, spec=spec, cwd=self._folder, variables=variables, name=name, startup=startup)
+        serving = Serving(
+            log=LOG,
+            spec=spec,
+            cwd=self._folder,
+            variables=variables,
+            name=name,
+            startup=startup,
+            spools=self._folder / "spool",
+        )
         runtime = self.owner.acting_as(access.runtime(name))
         self._runtimes.append(asyncio.ensure_future(serve(runtime, serving, self._over)))
 
@@ -165,3 +175,29 @@ async def test_two_runtimes_never_run_one_request_twice_and_one_can_be_named(liv
     assert {entry.actor for entry in claims[-2:]} <= {"runtime:one", "runtime:two"}
     named = notebook.cells[CellId("c11")].execution
     assert named is not None and named.runtime == "runtime:two"
+
+
+async def test_what_somebody_was_about_to_take_and_did_not_is_run_all_the_same(live: Live) -> None:
+    """Rule 10: never stuck."""
+    await live.write("print('here')")
+    execution = ExecutionId(new_id())
+    # A lease that nobody renews, and of which the log says nothing: its holder was killed in between.
+    assert await live.store.acquire(f"execution:{LOG}:{execution}", "runtime:gone", 3) is not None
+    live.serve("local")
+    hash = source_hash("print('here')")
+    await live.say(e.ExecutionRequested(execution=execution, cell=CellId("c0"), source_hash=hash))
+    assert printed(await live.until("ok"), 0) == "here\n"
+
+
+async def test_what_was_seen_runs_though_the_cell_was_changed_while_it_waited(live: Live) -> None:
+    """Rule 9."""
+    await live.write("print('seen')", "print('gone')", "print('other')")
+    await live.request(0, 1, 2)
+    changed = e.SourceEdited(cell=CellId("c0"), text="print('changed')", base_hash=source_hash("print('seen')"))
+    await live.say(changed, e.CellRemoved(cell=CellId("c1")), e.CellKindChanged(cell=CellId("c2"), kind="sql"))
+    live.serve("local")
+    notebook = await live.until("ok", "cancelled")
+    assert printed(notebook, 0) == "seen\n"
+    assert "c0" in stale_cells(notebook)
+    cancelled = [entry.event for entry in await live.owner.entries(LOG, types=("execution_cancelled",))]
+    assert [getattr(each, "why", "") for each in cancelled] == ["its cell was removed", "its cell is a sql cell now"]

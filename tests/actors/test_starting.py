@@ -171,15 +171,49 @@ async def test_one_that_has_nothing_to_do_ends_and_the_next_request_starts_anoth
     assert len(await folder.workspace.entries(log, types=["runtime_attached"])) == 2
 
 
-async def test_what_waits_behind_a_runtime_that_was_killed_gets_another(folder: Folder) -> None:
-    log = await folder.write("print('on', flush=True)\nwhile True: pass", "print('next')")
+async def test_a_runtime_that_was_killed_is_followed_by_one_that_goes_on_with_what_ran(folder: Folder) -> None:
+    """Rule 11."""
+    counting = "import time\nfor number in range(200):\n    print(number, flush=True)\n    time.sleep(0.02)"
+    log = await folder.write(counting, "print('next', number)")
     async with folder.watched():
         await folder.request(log, 0, 1)
         await folder.until(log, "running", "queued")
         (pid,) = folder.runtimes()
         os.kill(pid, signal.SIGKILL)
+        notebook = await folder.until(log, "ok", "ok")
+        assert printed(notebook, 0) == "".join(f"{number}\n" for number in range(200))
+        assert printed(notebook, 1) == "next 199\n", "in the same kernel"
+        assert len(notebook.runtimes) == 1
+        (again,) = folder.runtimes()
+        assert again != pid
+
+
+def relay_of(kernel: int) -> int:
+    """The process beside a kernel that keeps what it says."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (folder / "cmdline").read_bytes().decode().split("\0")
+            if "-c" in words and str(kernel) in words:
+                return int(folder.name)
+    raise AssertionError("there is no relay")
+
+
+async def test_what_ran_when_runtime_and_kernel_were_killed_is_lost_and_the_next_has_another(folder: Folder) -> None:
+    """Rule 10."""
+    log = await folder.write("import os\nprint(os.getpid(), flush=True)\nwhile True: pass", "print('next')")
+    async with folder.watched():
+        await folder.request(log, 0, 1)
+        notebook = await folder.until(log, "running", "queued")
+        async with asyncio.timeout(PATIENCE):
+            while not printed(notebook, 0):
+                notebook = await folder.workspace.read(log)
+        (pid,) = folder.runtimes()
+        kernel = int(printed(notebook, 0))
+        for each in (pid, relay_of(kernel), kernel):
+            os.kill(each, signal.SIGKILL)
         notebook = await folder.until(log, "lost", "ok")
     assert printed(notebook, 1) == "next\n"
+    assert len(notebook.runtimes) == 1, "the one that is gone is not attached any more"
 
 
 async def test_what_keeps_it_from_starting_is_told_in_the_cells_that_wait(folder: Folder) -> None:

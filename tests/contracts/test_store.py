@@ -337,6 +337,19 @@ async def test_a_lease_that_ran_out_can_be_taken_and_not_renewed(store: Store) -
     assert await store.renew(lost, 60) is None
 
 
+async def test_a_lease_that_ran_out_can_be_given_more_time_unless_it_was_taken_or_given_back(store: Store) -> None:
+    lost = await store.acquire("execution:1", "runtime:a", 0)
+    assert lost is not None
+    assert await store.revive(lost, 60) is not None
+    assert await store.acquire("execution:1", "runtime:b", 60) is None
+    assert await store.renew(lost, 0) is not None
+    taken = await store.acquire("execution:1", "runtime:b", 60)
+    assert taken is not None
+    assert await store.revive(lost, 60) is None
+    await store.release(taken)
+    assert await store.revive(taken, 60) is None
+
+
 async def test_leases_are_listed_until_they_are_given_back(open_store: OpenStore) -> None:
     """Rule 10: one that ran out is seen by the next who looks, whatever became of its holder."""
     here, there = await open_store(), await open_store()

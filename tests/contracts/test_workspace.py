@@ -31,10 +31,12 @@ from quire.core.ids import (
 )
 from quire.core.notebook import Notebook
 from quire.core.text import Splice, apply, source_hash
+from quire.core.values import Json
 from quire.stores.blobs_memory import MemoryBlobs
 from quire.stores.store import Snapshot
 from quire.workspace import access
 from quire.workspace.access import Identity
+from quire.workspace.attached import Given
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
 from quire.workspace.workspace import Workspace
@@ -449,6 +451,59 @@ async def test_of_many_runtimes_that_claim_one_execution_one_gets_it(open_worksp
         assert held is not None
         lost = e.ExecutionFinished(execution=execution, epoch=held.epoch or 0, status="lost")
         await say(await acting(handles[0], access.system()), lost)
+
+
+async def test_a_restart_is_asked_of_a_runtime_that_is_there_and_is_not_the_restart_itself(
+    workspace: Workspace,
+) -> None:
+    """Rule 10."""
+    await unchanged(workspace, NotFound, e.RestartRequested())
+    runtime = await acting(workspace, RUNTIME)
+    me = RuntimeId(RUNTIME.actor)
+    await say(
+        runtime, e.RuntimeAttached(runtime=me, name="gpu", language="python"), e.KernelStarted(runtime=me, kernel="k")
+    )
+    await unchanged(workspace, NotFound, e.RestartRequested(runtime="local"))
+    for called in (None, "gpu", "python", str(me)):
+        await say(workspace, e.RestartRequested(runtime=called))
+    assert (await workspace.read(LOG)).runtimes[me].restarts == 0, "it is done when the runtime says so"
+    await say(runtime, e.KernelRestarted(runtime=me, kernel="k2", why="asked by somebody"))
+    assert (await workspace.read(LOG)).runtimes[me].restarts == 1
+    await unchanged(workspace, Refused, e.KernelRestarted(runtime=me, kernel="k3"))
+
+
+async def test_a_runtime_tells_how_it_is_and_what_it_asks_and_is_answered_by_name(workspace: Workspace) -> None:
+    """Rule 3."""
+    runtime, me = await acting(workspace, RUNTIME), RuntimeId(RUNTIME.actor)
+    await say(workspace, e.ExecutionRequested(execution=X, cell=A, source_hash=source_hash("x = 1")))
+    await say(runtime, e.RuntimeAttached(runtime=me, name="gpu"))
+    (claimed,) = await say(runtime, e.ExecutionClaimed(execution=X, runtime=me))
+    epoch = getattr(claimed.event, "epoch", 0)
+    await say(runtime, e.ExecutionStarted(execution=X, cell=A, source_hash=source_hash("x = 1"), epoch=epoch))
+    health: dict[str, Json] = {"kind": "health", "runtime": me, "state": "busy", "memory_bytes": 5, "execution": X}
+    asked: Json = {"kind": "asked", "execution": X, "prompt": "who? "}
+    # Nobody speaks for it; what makes no sense is nothing.
+    workspace.lanes.say(f"{LOG}/health", {**health, "state": "dead"})
+    runtime.lanes.say(f"{LOG}/health", {**health, "runtime": "runtime:other"})
+    runtime.lanes.say(f"{LOG}/health", {"kind": "health"})
+    async with asyncio.timeout(30):
+        while not (found := (await workspace.runtimes(LOG))[0]).health or not found.asks:
+            runtime.lanes.say(f"{LOG}/health", health)
+            runtime.lanes.say(f"{LOG}/stdin", asked)
+            await asyncio.sleep(0.02)
+    assert (found.id, found.name, found.health.state, found.health.memory_bytes) == (me, "gpu", "busy", 5)
+    assert [each.prompt for each in found.asks] == ["who? "]
+    with pytest.raises(Conflict):
+        await workspace.answer_input(LOG, X, Given(answer="ada", prompt="which? "))
+    entry = await workspace.answer_input(LOG, X, Given(answer="ada", prompt="who? "))
+    assert (entry.actor, entry.event) == (
+        workspace.identity.actor,
+        e.InputAnswered(execution=X, prompt="who? ", answer="ada"),
+    )
+    with pytest.raises(Conflict):
+        await workspace.answer_input(LOG, X, Given(answer="again"))
+    with pytest.raises(NotFound):
+        await workspace.answer_input(LOG, ExecutionId("nowhere"), Given(answer="x"))
 
 
 async def test_a_claim_is_held_as_long_as_it_is_renewed_and_by_whom_it_was_made(workspace: Workspace) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from quire.core.errors import BadInput
-from quire.doors.cli.settings import read
+from quire.doors.cli.settings import read, read_runtime
 
 
 def test_flags_come_before_the_environment_before_quire_toml_before_pyproject(tmp_path: Path) -> None:
@@ -46,3 +46,28 @@ def test_the_environment_says_lists_numbers_and_yes_or_no(tmp_path: Path) -> Non
 def test_what_does_not_fit_is_refused_by_name(tmp_path: Path, environ: dict[str, Any], hint: str) -> None:
     with pytest.raises(BadInput, match=hint):
         read(tmp_path, environ, {})
+
+
+def test_the_memory_of_kernels_is_said_in_the_same_places(tmp_path: Path) -> None:
+    assert read_runtime(tmp_path, {}, None).memory_bytes is None
+    (tmp_path / "pyproject.toml").write_text('[tool.quire.runtime]\nmemory = "1GB"\n')
+    assert read(tmp_path, {}, {}).runtime.memory_bytes == 10**9
+    (tmp_path / "quire.toml").write_text('[runtime]\nmemory = "2GB"\n')
+    assert read_runtime(tmp_path, {}, None).memory_bytes == 2 * 10**9
+    assert read_runtime(tmp_path, {"QUIRE_MEMORY": "3GB"}, None).memory_bytes == 3 * 10**9
+    assert read(tmp_path, {"QUIRE_MEMORY": "3GB"}, {"memory": "4GB"}).runtime.memory_bytes == 4 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ('[runtime]\nmemory = "much"\n', "quire.toml.*8GB"),
+        ('[runtime]\nmemroy = "8GB"\n', "There is: memory"),
+        ("runtime = 5\n", "table"),
+        ('[runtimes]\nmemory = "8GB"\n', "runtime"),
+    ],
+)
+def test_a_limit_that_nobody_understands_is_refused(tmp_path: Path, text: str, hint: str) -> None:
+    (tmp_path / "quire.toml").write_text(text)
+    with pytest.raises(BadInput, match=hint):
+        read(tmp_path, {}, {})

@@ -30,7 +30,11 @@ async def main(where: str, notebook: str, executions: int) -> None:
     over = asyncio.Event()
     counting = asyncio.ensure_future(count(workspace, log, executions, over))
     try:
-        await serve(workspace, Serving(log=log, spec=spec, cwd=Path.cwd(), variables=dict(os.environ)), over)
+        await serve(
+            workspace,
+            Serving(log=log, spec=spec, cwd=Path.cwd(), variables=dict(os.environ), spools=Path.cwd() / "spool"),
+            over,
+        )
     finally:
         counting.cancel()
         await asyncio.gather(counting, return_exceptions=True)

@@ -15,6 +15,8 @@ import httpx
 import pytest
 from websockets.sync.client import connect as connect_socket
 
+from quire.doors.http.ports import DEFAULT_PORT
+
 from ..terminal import OnTerminal
 from .faulty import QUIRE, wait_until
 from .living import end_runtimes, holders
@@ -283,7 +285,9 @@ def test_without_one_the_next_that_is_free_is_used(folder: Folder, tmp_path: Pat
     try:
         first, second = folder.start(), other.start(".")
         assert first.port != second.port
-        assert f"it is {second.port} now" in other.printed
+        # Either may have the usual one, or neither: others test on this machine, too.
+        for server, printed in ((first, folder.printed), (second, other.printed)):
+            assert (f"it is {server.port} now" in printed) == (server.port != DEFAULT_PORT)
     finally:
         other.close()
 

@@ -10,30 +10,35 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import signal
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
-from ..actors.runtime.environments import find
+from ..actors.keeper import bury
+from ..actors.runtime.kernels import Adopted, adopt_served
+from ..actors.runtime.lanes_beside import lanes_beside
 from ..actors.runtime.serving import Serving, serve
-from ..actors.runtime.starting import LOCAL, Assignment, hold_name, skip_waiting
-from ..connect import connect_store
-from ..core.errors import QuireError, Unavailable
-from ..core.exchange import sheet_of
-from ..core.notebook import Notebook
-from ..kernel import startup_source
+from ..actors.runtime.spool import send_left_behind, spools
+from ..actors.runtime.spool_files import About, left_behind
+from ..actors.runtime.starting import Assignment, hold_name
+from ..actors.runtime.waiting import LOCAL, skip_waiting
+from ..connect import FOLDER, connect_store
+from ..core.errors import Conflict, QuireError, Unavailable
+from ..core.ids import ActorId
 from ..workspace import access
 from ..workspace.holders import this_process
 from ..workspace.holds import Hold
 from ..workspace.leases import LEASE_SECONDS
 from ..workspace.local import LocalWorkspace
-from ..workspace.workspace import Workspace
-from .asking import provide
+from ..workspace.workspace import Speaking, Workspace
+from .kept import kept
+from .surroundings import adopting, alongside, folder_of, serving_of, until_quiet
 
 RENEW_SECONDS = LEASE_SECONDS / 3
 """How often it says that it still serves: two may be late before it is taken for gone."""
@@ -46,65 +51,78 @@ async def serve_live(runtime: LocalWorkspace, told: Assignment, over: asyncio.Ev
             say(f"Another runtime serves {told.log}")
             return
         try:
-            async with _alongside(_quiet(runtime, told, over)):
-                await serve(runtime, await _serving(runtime, told), over)
+            await _serve(runtime, told, over)
         except QuireError as error:
             say(str(error))
             await skip_waiting(runtime, told.log, str(error))
 
 
-async def _serving(runtime: Workspace, told: Assignment) -> Serving:
-    """What a run of the notebook would have around it."""
-    notebook = await runtime.read(told.log)
-    folder, sheet = _folder(notebook, Path(told.folder)), sheet_of(notebook, {})
-    kernelspec: Any = sheet.metadata.get("kernelspec")
-    preferred = cast("dict[str, Any]", kernelspec).get("name") if isinstance(kernelspec, dict) else None
-    spec = find(sheet.language, None, cwd=folder, environ=os.environ, preferred=preferred)
-    provided = provide(notebook.name, sheet, spec, folder, os.environ, None)
-    for warning in provided.warnings:
-        say(warning)
-    return Serving(
-        log=told.log,
-        spec=spec,
-        cwd=folder,
-        variables=provided.env,
-        name=LOCAL,
-        secrets=provided.secrets,
-        startup=startup_source() if spec.language == "python" else "",
-    )
+async def _serve(workspace: LocalWorkspace, told: Assignment, over: asyncio.Event) -> None:
+    adopted = await _adopted(told)
+    # Not called after its process: the next one goes on under this name with the kernel, and with what runs in it.
+    name = adopted.actor.partition(":")[2] if adopted is not None else f"live-{secrets.token_hex(4)}"
+    runtime = workspace.acting_as(access.runtime(name))
+    await _bury_the_others(workspace, told, runtime.identity.actor)
+    async with (
+        lanes_beside(runtime, told.log, _path(told.state)) as lanes,
+        alongside(_quiet(runtime, told, over, lanes)),
+    ):
+        serving, adopted = await _serving(runtime, told, adopted)
+        await serve(runtime, serving, over, say, lanes, adopted)
 
 
-def _folder(notebook: Notebook, workspace: Path) -> Path:
-    """Where the notebook works: beside its file, if that is a place in the workspace."""
-    beside = (workspace / notebook.binding.path).parent if notebook.binding is not None else workspace
-    # The path is what somebody said who may edit: it is not to lead anywhere else.
-    is_inside = beside.resolve().is_relative_to(workspace.resolve())
-    return beside if is_inside and beside.is_dir() else workspace
+async def _adopted(told: Assignment) -> Adopted | None:
+    """The kernel of a runtime that was killed."""
+    try:
+        adopted = await adopt_served(told.where, told.log)
+    except Conflict as error:
+        say(f"{error} Another kernel is started")
+        return None
+    if adopted is not None:
+        say(f"Goes on with kernel {adopted.kernel.id} of {adopted.actor}, whose process is gone")
+    return adopted
 
 
-async def _quiet(runtime: Workspace, told: Assignment, over: asyncio.Event) -> None:
-    """Say that it is enough once nothing has happened for so long, and nothing runs or waits."""
-    loop, seen = asyncio.get_running_loop(), _Seen()
-    async with _alongside(seen.follow(runtime, told)):
-        while True:
-            await asyncio.sleep(max(seen.last + told.idle_seconds - loop.time(), 0))
-            if (await runtime.read(told.log)).executions:
-                seen.last = loop.time()
-            elif seen.last + told.idle_seconds <= loop.time():
-                say(f"Nothing happened in {told.idle_seconds / 60:g} minutes")
-                over.set()
-                return
+async def _bury_the_others(workspace: LocalWorkspace, told: Assignment, me: ActorId) -> None:
+    """Whoever was started here for this notebook and is not this one is gone: there is one at a time."""
+
+    async def as_it(about: About) -> LocalWorkspace:
+        return workspace.acting_as(access.runtime(about.actor.partition(":")[2]))
+
+    parent, system = spools(Path(told.folder) / FOLDER), workspace.acting_as(access.system())
+    left = [each for each in left_behind(parent) if each.log == told.log and each.actor != me]
+    await send_left_behind(system, left, as_it, parent, say)
+    for runtime in (await system.read(told.log)).runtimes.values():
+        if runtime.name == LOCAL and runtime.id != me:
+            await bury(system, told.log, runtime.id)
 
 
-class _Seen:
-    """When something happened last."""
+async def _serving(
+    runtime: LocalWorkspace, told: Assignment, adopted: Adopted | None
+) -> tuple[Serving, Adopted | None]:
+    """What a run of the notebook would have around it; of a run that is over, also the kernel that it left alive."""
+    notebook, workspace = await runtime.read(told.log), Path(told.folder)
+    spools_here = spools(workspace / FOLDER)
+    folder = folder_of(notebook, workspace)
+    how: dict[str, Any] = {
+        "name": LOCAL,
+        "spools": spools_here,
+        "memory_bytes": told.memory_bytes,
+        "where": told.where,
+    }
+    if notebook.run is not None:
+        return await kept(runtime, told.log, notebook.run, folder, os.environ, adopted, **how)
+    return adopting(serving_of(told.log, notebook, folder, os.environ, say, **how), adopted), adopted
 
-    def __init__(self) -> None:
-        self.last = asyncio.get_running_loop().time()
 
-    async def follow(self, runtime: Workspace, told: Assignment) -> None:
-        async for _ in runtime.follow(told.log):
-            self.last = asyncio.get_running_loop().time()
+async def _quiet(runtime: Workspace, told: Assignment, over: asyncio.Event, lanes: Speaking) -> None:
+    await until_quiet(runtime, told.log, told.idle_seconds, lanes)
+    say(f"Nothing happened in {told.idle_seconds / 60:g} minutes")
+    over.set()
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text is not None else None
 
 
 # ---- One per notebook
@@ -119,7 +137,7 @@ async def _held(runtime: LocalWorkspace, told: Assignment, over: asyncio.Event) 
         yield False
         return
     try:
-        async with _alongside(_renew(system, hold, over)):
+        async with alongside(_renew(system, hold, over)):
             yield True
     finally:
         await system.let_go(hold)
@@ -135,17 +153,6 @@ async def _renew(system: LocalWorkspace, hold: Hold, over: asyncio.Event) -> Non
                 return
         except Unavailable:
             continue  # a store that is away may be back before the hold runs out
-
-
-@asynccontextmanager
-async def _alongside(work: Any) -> AsyncGenerator[None]:
-    """Do something beside, for as long as this takes."""
-    task = asyncio.ensure_future(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 # ---- The process

@@ -101,11 +101,11 @@ class MemoryStore:
         """Yield what there is after `since` and then whatever comes."""
         cursor = since
 
-        async def read() -> list[Record]:
+        async def read() -> tuple[list[Record], bool]:
             nonlocal cursor
             page = await self.read(log, cursor)
             cursor = page[-1].seq if page else cursor
-            return page
+            return page, len(page) == PAGE
 
         return self._wakes.pages(log, read)
 
@@ -113,11 +113,11 @@ class MemoryStore:
         """Yield which logs grew after position `since`, and then whenever one grows."""
         cursor = since
 
-        async def read() -> list[Growth]:
+        async def read() -> tuple[list[Growth], bool]:
             nonlocal cursor
             grown = self._feed[cursor : cursor + PAGE]
             cursor += len(grown)
-            return by_log(grown)
+            return by_log(grown), len(grown) == PAGE
 
         return self._wakes.pages(None, read)
 
@@ -158,6 +158,13 @@ class MemoryStore:
     async def renew(self, lease: Lease, seconds: float) -> Lease | None:
         """Hold on to a lease; None when it is lost."""
         held = await self.lease(lease.name)
+        if held is None or (held.epoch, held.holder) != (lease.epoch, lease.holder):
+            return None
+        return self._hold(replace(lease, seconds_left=seconds))
+
+    async def revive(self, lease: Lease, seconds: float) -> Lease | None:
+        """Give a lease more time even if it ran out; None when it was given back, or taken since."""
+        held, _ = self._leases.get(lease.name, (None, 0.0))
         if held is None or (held.epoch, held.holder) != (lease.epoch, lease.holder):
             return None
         return self._hold(replace(lease, seconds_left=seconds))

@@ -114,11 +114,11 @@ class PostgresStore:
         """Yield what there is after `since` and then whatever comes, from any process."""
         cursor = since
 
-        async def read() -> list[Record]:
+        async def read() -> tuple[list[Record], bool]:
             nonlocal cursor
             page: list[Record] = await self._patiently(lambda: self.read(log, cursor))
             cursor = page[-1].seq if page else cursor
-            return page
+            return page, len(page) == PAGE
 
         return self._wakes.pages(log, read, self._listener.start)
 
@@ -127,11 +127,11 @@ class PostgresStore:
         cursor = since
         sql = f"SELECT position, log, seq, seq FROM events WHERE position > $1 ORDER BY position LIMIT {PAGE}"
 
-        async def read() -> list[Growth]:
+        async def read() -> tuple[list[Growth], bool]:
             nonlocal cursor
             rows = await self._patiently(lambda: self._fetch(sql, cursor))
             cursor = rows[-1][0] if rows else cursor
-            return by_log(Growth(*row) for row in rows)
+            return by_log(Growth(*row) for row in rows), len(rows) == PAGE
 
         return self._wakes.pages(None, read, self._listener.start)
 
@@ -218,6 +218,18 @@ class PostgresStore:
         held = await self._change(
             "UPDATE leases SET ends = clock_timestamp() + make_interval(secs => $3)"
             " WHERE name = $1 AND epoch = $2 AND holder = $4 AND ends > clock_timestamp() RETURNING epoch",
+            lease.name,
+            lease.epoch,
+            float(seconds),
+            lease.holder,
+        )
+        return msgspec.structs.replace(lease, seconds_left=seconds) if held is not None else None
+
+    async def revive(self, lease: Lease, seconds: float) -> Lease | None:
+        """Give a lease more time even if it ran out; None when it was given back, or taken since."""
+        held = await self._change(
+            "UPDATE leases SET ends = clock_timestamp() + make_interval(secs => $3)"
+            " WHERE name = $1 AND epoch = $2 AND holder = $4 RETURNING epoch",
             lease.name,
             lease.epoch,
             float(seconds),

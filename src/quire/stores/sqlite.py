@@ -31,6 +31,9 @@ from .store import PAGE, Append, Appended, Growth, Lease, LogInfo, LogKind, Snap
 from .wakes import Wakes, by_log
 
 POLL_SECONDS = 0.01
+LIVELY_POLL_SECONDS = 0.002
+LIVELY_SECONDS = 1.0
+"""How often it is looked whether another process wrote; more often for so long after anybody did, for answers come soon."""
 READERS = 4
 SNAPSHOT_SPACING = 10_000
 """Of the older snapshots of a log, one in so many numbers is kept, for reading the past."""
@@ -49,6 +52,7 @@ class SqliteStore:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="quire-read")
         self._local = threading.local()
         self._open: list[sqlite3.Connection] = []
+        self._glancing: sqlite3.Connection | None = None
         self._stopping = threading.Event()
         self._poller: threading.Thread | None = None
         self._inode = prepare(path)
@@ -81,6 +85,17 @@ class SqliteStore:
 
         return await asyncio.get_running_loop().run_in_executor(self._readers, run)
 
+    async def _glance(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Read a little that was just written. A thread would take many times as long, most of it to be woken."""
+        if not self._stopping.is_set():
+            with contextlib.suppress(sqlite3.Error, Unavailable):
+                if self._glancing is None:
+                    self._glancing = connect(self._path, read_only=True)
+                    self._open.append(self._glancing)
+                    self._glancing.execute("PRAGMA busy_timeout = 0")  # who would have to wait leaves it to a thread
+                return work(self._glancing)
+        return await self._read(work)
+
     async def read(
         self,
         log: LogId,
@@ -102,7 +117,7 @@ class SqliteStore:
     async def info(self, log: LogId) -> LogInfo | None:
         """Return the line of a log, with its head."""
         sql = f"SELECT {LINE} FROM logs WHERE log = ?"
-        row = await self._read(lambda db: db.execute(sql, (log,)).fetchone())
+        row = await self._glance(lambda db: db.execute(sql, (log,)).fetchone())
         return _info(row) if row else None
 
     async def logs(self, kind: LogKind | None = None) -> list[LogInfo]:
@@ -123,22 +138,24 @@ class SqliteStore:
         """Yield what there is after `since` and then whatever comes, from any process."""
         cursor = since
 
-        async def read() -> list[Record]:
+        async def read() -> tuple[list[Record], bool]:
             nonlocal cursor
             page = await self.read(log, cursor)
             cursor = page[-1].seq if page else cursor
-            return page
+            return page, len(page) == PAGE
 
         return self._wakes.pages(log, read, self._poll)
 
     def feed(self, since: int = 0) -> AsyncIterator[list[Growth]]:
         """Yield which logs grew after position `since`, and then whenever one grows."""
-        cursor = since
+        cursor, is_behind = since, True
 
-        async def read() -> list[Growth]:
-            nonlocal cursor
-            page, cursor = await self._read(lambda db: _growth(db, cursor))
-            return page
+        async def read() -> tuple[list[Growth], bool]:
+            nonlocal cursor, is_behind
+            how = self._read if is_behind else self._glance
+            page = await how(lambda db: _growth(db, cursor))
+            cursor, is_behind = page[-1].position if page else cursor, len(page) == PAGE
+            return by_log(page), is_behind
 
         return self._wakes.pages(None, read, self._poll)
 
@@ -158,14 +175,28 @@ class SqliteStore:
     def _poll_all(self) -> None:
         connection = connect(self._path, read_only=True)
         seen: int | None = None
-        while not self._stopping.wait(POLL_SECONDS):
+        position, lively_until = 0, 0.0
+        while not self._stopping.wait(LIVELY_POLL_SECONDS if time.monotonic() < lively_until else POLL_SECONDS):
             with contextlib.suppress(sqlite3.Error):
                 (version,) = connection.execute("PRAGMA data_version").fetchone()
                 if version != seen:
+                    position, logs = self._news(connection, position if seen is not None else None)
                     seen = version
-                    with contextlib.suppress(RuntimeError):
-                        self._loop.call_soon_threadsafe(self._wakes.wake)
+                    lively_until = time.monotonic() + LIVELY_SECONDS
+                    if logs is None or logs:
+                        with contextlib.suppress(RuntimeError):
+                            self._loop.call_soon_threadsafe(self._wakes.wake, logs)
         connection.close()
+
+    def _news(self, connection: sqlite3.Connection, since: int | None) -> tuple[int, list[LogId] | None]:
+        """How far events go, and which logs others made grow since; None: whatever came before anybody looked."""
+        if since is None:
+            return connection.execute("SELECT coalesce(max(position), 0) FROM events").fetchone()[0], None
+        sql = "SELECT max(position), log, max(seq) FROM events WHERE position > ? GROUP BY log"
+        rows = connection.execute(sql, (since,)).fetchall()
+        # Leases change, too, and what was written here has woken everybody already.
+        logs = [log for _, log, seq in rows if seq > self._writer.told.get(log, 0)]
+        return max([since, *(position for position, _, _ in rows)]), logs
 
     # ---- Snapshots
 
@@ -229,6 +260,13 @@ class SqliteStore:
             return msgspec.structs.replace(lease, seconds_left=seconds)
 
         return await self._write(work)
+
+    async def revive(self, lease: Lease, seconds: float) -> Lease | None:
+        """Give a lease more time even if it ran out; None when it was given back, or taken since."""
+        sql = "UPDATE leases SET ends = ? WHERE name = ? AND epoch = ? AND holder = ?"
+        fields = (self._clock() + seconds, lease.name, lease.epoch, lease.holder)
+        changed = await self._write(lambda db: db.execute(sql, fields).rowcount)
+        return msgspec.structs.replace(lease, seconds_left=seconds) if changed else None
 
     async def release(self, lease: Lease) -> None:
         """Give a lease back."""
@@ -330,11 +368,9 @@ def _info(row: Sequence[Any]) -> LogInfo:
     )
 
 
-def _growth(connection: sqlite3.Connection, since: int) -> tuple[list[Growth], int]:
-    rows = connection.execute(
-        "SELECT position, log, seq FROM events WHERE position > ? ORDER BY position LIMIT ?", (since, PAGE)
-    ).fetchall()
-    return by_log(Growth(position, log, seq, seq) for position, log, seq in rows), rows[-1][0] if rows else since
+def _growth(connection: sqlite3.Connection, since: int) -> list[Growth]:
+    sql = "SELECT position, log, seq FROM events WHERE position > ? ORDER BY position LIMIT ?"
+    return [Growth(position, log, seq, seq) for position, log, seq in connection.execute(sql, (since, PAGE))]
 
 
 def _held(connection: sqlite3.Connection, name: str, now: float) -> Lease | None:

@@ -222,6 +222,10 @@ class Store(Protocol):
         """Hold on to a lease; None when it is lost."""
         ...
 
+    async def revive(self, lease: Lease, seconds: float) -> Lease | None:
+        """Give a lease more time even if it ran out; None when it was given back, or taken since."""
+        ...
+
     async def release(self, lease: Lease) -> None:
         """Give a lease back. Does nothing if it is lost already."""
         ...

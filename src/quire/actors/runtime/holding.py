@@ -4,48 +4,87 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 from ...core import events as e
-from ...core.errors import Conflict, QuireError, Unavailable
+from ...core.errors import Conflict, QuireError, Refused, Unavailable
 from ...core.events import Draft
 from ...core.ids import LogId
 from ...workspace.clock import new_id
+from ...workspace.leases import LEASE_SECONDS
 from ...workspace.workspace import Claim, Workspace
+from .spool import pauses
 
+T = TypeVar("T")
 RENEW_SECONDS = 10.0
-"""A third of a lease: two renewals may be late before it is lost."""
+"""How often a claim is renewed; a third of a lease at most, so that two renewals may be late before it is lost."""
+LONG_LEASE_SECONDS = 180.0
+"""For how long a claim is renewed over a network, which may be cut for a minute or two."""
+
+
+class Lost(Exception):
+    """The work under a claim goes on no longer, and the log does not say how it ended."""
+
+
+async def patiently(ask: Callable[[], Awaitable[T]]) -> T:
+    """Ask until there is an answer: a workspace that is away may come back."""
+    waits = pauses()
+    while True:
+        try:
+            return await ask()
+        except Unavailable:
+            await asyncio.sleep(next(waits))
 
 
 @asynccontextmanager
-async def held(runtime: Workspace, log: LogId, claim: Claim, lost: Callable[[], None]) -> AsyncGenerator[int]:
+async def held(
+    runtime: Workspace, log: LogId, claim: Claim, lost: Callable[[], None], seconds: float = LEASE_SECONDS
+) -> AsyncGenerator[int]:
     """Claim, give the epoch, and renew the lease until the work is over. Conflict when somebody was first.
 
-    `lost` is called when it is ours no longer: the work is to stop.
+    `lost` is called when it is ours no longer: the work is to stop. Whoever raises `Lost` gives it up as it is.
     """
     (entry,) = await runtime.submit(log, [Draft(id=new_id(), event=claim)])
     taken = entry.event
     if not isinstance(taken, e.RunClaimed | e.ExecutionClaimed) or taken.epoch is None:
         raise Unavailable(f"{log} could not be claimed. Run `quire verify {log}`.")
-    renewing = asyncio.ensure_future(_renew(runtime, log, taken, lost))
-    try:
+    async with renewed(runtime, log, taken, lost, seconds):
         yield taken.epoch
+
+
+@asynccontextmanager
+async def renewed(
+    runtime: Workspace, log: LogId, claim: Claim, lost: Callable[[], None], seconds: float = LEASE_SECONDS
+) -> AsyncGenerator[None]:
+    """Renew the lease of a claim that is ours until the work is over, and give it back then."""
+    renewing = asyncio.ensure_future(_renew(runtime, log, claim, lost, seconds))
+    try:
+        yield
+    except Lost:
+        # Nobody has to wait for the lease to run out.
+        with contextlib.suppress(QuireError):
+            await runtime.renew(log, claim, 0)
+        raise
     finally:
         renewing.cancel()
         await asyncio.gather(renewing, return_exceptions=True)
     # Not when it raised: the log may not say how the work ended, and whoever looks next is to find the claim.
     with contextlib.suppress(QuireError):
-        await runtime.release(log, taken)
+        await runtime.release(log, claim)
 
 
-async def _renew(runtime: Workspace, log: LogId, claim: Claim, lost: Callable[[], None]) -> None:
+async def _renew(runtime: Workspace, log: LogId, claim: Claim, lost: Callable[[], None], seconds: float) -> None:
+    # It was taken for the usual time: one that is to hold longer is renewed at once.
+    pause = min(RENEW_SECONDS, seconds / 3)
+    await asyncio.sleep(0 if seconds > LEASE_SECONDS else pause)
     while True:
-        await asyncio.sleep(RENEW_SECONDS)
         try:
-            await runtime.renew(log, claim)
-        except Conflict:
+            await runtime.renew(log, claim, seconds)
+        except (Conflict, Refused):
             lost()
             return
         except QuireError:
-            continue  # a store that is away may be back before the lease runs out
+            pass  # a store that is away may be back before the lease runs out
+        await asyncio.sleep(pause)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Protocol
 
 from ...core.events import Draft, KnownEvent
-from ...core.ids import LogId
+from ...core.ids import EventId, LogId
 from ...workspace.clock import new_id
 from ...workspace.drafts import batches
 from ...workspace.workspace import Workspace
@@ -30,17 +31,44 @@ MOST_BYTES = 16_000_000
 """Past these, events and bytes of blobs, whoever records waits: a store slower than its kernel must not fill the memory."""
 
 
+class Outlet(Protocol):
+    """Where a recorder's events go: straight into a log, or there by way of a spool."""
+
+    async def submit(self, drafts: Sequence[Draft]) -> None:
+        """Record these, in this order."""
+        ...
+
+    async def keep(self, blob: Blob) -> None:
+        """Keep a blob that later drafts name."""
+        ...
+
+
+class Straight:
+    """Into the log, or not at all."""
+
+    def __init__(self, workspace: Workspace, log: LogId) -> None:
+        self._workspace, self._log = workspace, log
+
+    async def submit(self, drafts: Sequence[Draft]) -> None:
+        """Record these, in this order."""
+        await self._workspace.submit(self._log, drafts)
+
+    async def keep(self, blob: Blob) -> None:
+        """Keep a blob that later drafts name."""
+        await self._workspace.put_blob(_pieces(blob), blob.ref.media)
+
+
 class Recorder:
     """Records for one log, from one event loop, as one actor; nothing of it tells a secret (rule 16)."""
 
     def __init__(
         self,
-        workspace: Workspace,
-        log: LogId,
+        outlet: Outlet,
         remover: Remover | None = None,
         pause_seconds: float = PAUSE_SECONDS,
+        ids: Callable[[KnownEvent], EventId] = lambda event: new_id(),
     ) -> None:
-        self._workspace, self._log = workspace, log
+        self._outlet, self._ids = outlet, ids
         self._pause_seconds = pause_seconds
         self._hurry = asyncio.Event()
         self._remover = remover or Remover({})
@@ -56,7 +84,7 @@ class Recorder:
     def say(self, *events: KnownEvent) -> None:
         """Record these after all that was said before."""
         self._check()
-        self._waiting.extend(Draft(id=new_id(), event=self._remover.clean_event(event)) for event in events)
+        self._waiting.extend(Draft(id=self._ids(event), event=self._remover.clean_event(event)) for event in events)
         self._settled.clear()
         self._news.set()
 
@@ -67,14 +95,11 @@ class Recorder:
                 self._waiting.append(blob)
                 self._blob_bytes += blob.ref.size
             else:
-                await self._keep(blob)
+                await self._outlet.keep(blob)
         if shown.events:
             self.say(*shown.events)
         if len(self._waiting) > MOST_WAITING or self._blob_bytes > MOST_BYTES:
             await self.settle()
-
-    async def _keep(self, blob: Blob) -> None:
-        await self._workspace.put_blob(_pieces(blob), blob.ref.media)
 
     async def settle(self) -> None:
         """Wait until all that was said is recorded."""
@@ -117,14 +142,14 @@ class Recorder:
             while self._waiting and len(drafts) < AT_ONCE:
                 first = self._waiting.popleft()
                 if isinstance(first, Blob):
-                    await self._keep(first)
+                    await self._outlet.keep(first)
                     self._blob_bytes -= first.ref.size
                 else:
                     drafts.append(first)
         finally:
             # Also when a blob cannot be kept: what was said before it does not need it.
             for batch in batches(drafts, AT_ONCE):
-                await self._workspace.submit(self._log, batch)
+                await self._outlet.submit(batch)
 
 
 async def _pieces(blob: Blob) -> AsyncIterator[bytes]:

@@ -31,7 +31,7 @@ from .execution import CellRunner, Ran, Stopping
 from .holding import held
 from .kernels import Spec, adopt, start
 from .messages import Message
-from .recorder import Recorder
+from .recorder import Recorder, Straight
 from .secrets import Remover
 from .sql import as_code
 from .widgets import WIDGET_STATE, WidgetStates
@@ -228,7 +228,7 @@ class _Run:
         self._stopping, self._watching = stopping, watching
         self._runtime = runtime
         self._remover = Remover(order.secrets)
-        self._recorder = Recorder(runtime, order.log, self._remover)
+        self._recorder = Recorder(Straight(runtime, order.log), self._remover)
         self._widgets = WidgetStates(self._remover)
         self._cells = CellRunner(
             client,

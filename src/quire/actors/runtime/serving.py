@@ -1,13 +1,16 @@
 """A runtime for one live notebook: claims what is requested there, and runs it in one kernel.
 
-Requests are taken in the order of the log, one at a time. Somebody else's claim is
-respected; a cell that fails does not stop the next one, for each was asked for by itself.
+Requests are taken in the order of the log, one at a time. Somebody else's claim is respected; a cell that fails does not
+stop the next one, for each was asked for by itself. While the workspace is away what runs goes on, its words go to a
+spool (spool.py), and nothing new is begun. A runtime that was killed is followed by one that adopts its kernel, and goes
+on with what ran in it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Callable, Coroutine, Iterator
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -16,19 +19,31 @@ import msgspec
 
 from ...core import events as e
 from ...core.errors import Conflict, NotFound, Refused
-from ...core.events import Draft
-from ...core.ids import ExecutionId, LogId, RuntimeId
+from ...core.events import Entry
+from ...core.ids import ActorId, EventId, ExecutionId, LogId, RuntimeId
 from ...core.notebook import Cell, Execution, Notebook
-from ...workspace.clock import new_id
-from ...workspace.workspace import Workspace
+from ...core.values import Json
+from ...workspace.leases import LEASE_SECONDS
+from ...workspace.workspace import Speaking, Workspace
+from .attached import Attached, Over, beside
 from .client import KernelClient, stop
-from .execution import CellRunner, Stopping
-from .holding import held
-from .kernels import Spec, start
+from .execution import GRACE_SECONDS, Asked, CellRunner, Ran, Stopping
+from .flights import DraftIds, Flight, Once, recorded
+from .holding import Lost, renewed
+from .kernels import Adopted, Spec, start
+from .memory import keep_within
 from .recorder import Recorder
 from .secrets import Remover
+from .speaking import Self, Speaker
+from .spool import Spool, spools
 from .sql import as_code
+from .waiting import queued
 from .widgets import WidgetStates
+
+CLOSE_SECONDS = 20.0
+"""How long the last words may take to the workspace, or to disk, when all is over."""
+LOOK_AGAIN_SECONDS = 2.0
+"""After how long to look again at what somebody else was about to take."""
 
 
 class Serving(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,143 +55,337 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True):
     variables: dict[str, str]
     name: str = ""
     """What a request may call it."""
+    takes_any: bool = True
+    """Whether it runs what was asked of no runtime in particular."""
     secrets: dict[str, str] = {}
     start_timeout: float = 60
     startup: str = ""
     """What the kernel runs, silently, before the first cell: one expression."""
+    lease_seconds: float = LEASE_SECONDS
+    """How long a claim holds without being renewed."""
+    spools: Path | None = None
+    """The folder for what cannot be sent; None: the user's."""
+    memory_bytes: int | None = None
+    """How much the kernel and what it started may use; it is ended above that."""
+    where: str = ""
+    """The address of the workspace, by which the next process of this actor finds the kernel; without one, none does."""
+
+    def takes(self, execution: Execution, me: RuntimeId) -> bool:
+        """Whether a request is for this runtime."""
+        if execution.wants is None:
+            return self.takes_any
+        return self.is_called(execution.wants, me)
+
+    def is_called(self, wanted: str, me: RuntimeId) -> bool:
+        """Whether somebody means this runtime. A language is the same however it is written: r is R."""
+        return wanted in {me, self.name} or wanted.lower() == self.spec.language.lower()
 
 
-async def serve(runtime: Workspace, serving: Serving, until: asyncio.Event) -> None:
-    """Serve a notebook until somebody says that it is enough. What runs then is interrupted."""
-    server = _Server(runtime, serving, await _started(serving))
+async def serve(
+    runtime: Workspace,
+    serving: Serving,
+    until: asyncio.Event,
+    tell: Callable[[str], None] = lambda message: None,
+    lanes: Speaking | None = None,
+    adopted: Adopted | None = None,
+) -> None:
+    """Serve a notebook until somebody says that it is enough. What runs then is interrupted.
+
+    `lanes` are those on which people are, where they are others than the workspace's own. `adopted` is a kernel that
+    lives already and was prepared, with what cells of this notebook defined in it.
+    """
+    spool = Spool(runtime, serving.log, serving.spools or spools(), tell)
     try:
-        await server.serve(until)
+        if adopted is not None:
+            client = KernelClient(adopted.kernel, adopted.flight)
+        else:
+            client = await _started(serving, runtime.identity.actor)
+        server = _Server(Attached(runtime, serving.log, until), serving, spool, client)
+        server.speaks(lanes or runtime.lanes, tell)
+        try:
+            await server.serve(adopted)
+        finally:
+            await asyncio.shield(stop(server.client.kernel, server.client))
     finally:
-        await asyncio.shield(stop(server.client.kernel, server.client))
+        await spool.close()
 
 
-async def _started(serving: Serving) -> KernelClient:
-    return KernelClient(await start(serving.spec, cwd=serving.cwd, env=serving.variables))
+async def _started(serving: Serving, actor: ActorId) -> KernelClient:
+    outlives = bool(serving.where)
+    kernel = await start(serving.spec, cwd=serving.cwd, env=serving.variables, relayed=outlives)
+    if outlives:
+        kernel.serves(serving.where, serving.log, actor)
+    return KernelClient(kernel)
 
 
 class _Server:
     """A runtime with its kernel."""
 
-    def __init__(self, runtime: Workspace, serving: Serving, client: KernelClient) -> None:
-        self._runtime, self._serving, self.client = runtime, serving, client
-        self._me = RuntimeId(runtime.identity.actor)
+    def __init__(self, at: Attached, serving: Serving, spool: Spool, client: KernelClient) -> None:
+        self._at, self._serving, self._spool, self.client = at, serving, spool, client
+        self._me = at.me
         self._remover = Remover(serving.secrets)
         self._widgets = WidgetStates(self._remover)
         self._running: tuple[ExecutionId, Stopping] | None = None
+        self._interrupted: set[ExecutionId] = set()
+        """What somebody wants to stop that has not begun."""
         self._news = asyncio.Event()
-        self._is_over = False
+        self._is_contested = False
+        """Whether something waits that somebody else was about to take."""
+        self._restart_by: ActorId | None = None
+        """Who wants another kernel."""
+        self._speaker: Speaker
 
-    async def serve(self, until: asyncio.Event) -> None:
-        """Attach, work, detach."""
+    def speaks(self, lanes: Speaking, tell: Callable[[str], None]) -> None:
+        """Say, ask and answer on these lanes."""
         spec = self._serving.spec
-        info = await self._ready()
-        environment = {"interpreter": spec.interpreter, "kernel": spec.name, "language_info": info.get("language_info")}
-        await self._say(
-            e.RuntimeAttached(
-                runtime=self._me, name=self._serving.name, language=spec.language, environment=environment
-            ),
-            e.KernelStarted(runtime=self._me, kernel=self.client.kernel.id, language=spec.language),
+        environment: dict[str, Json] = {"interpreter": spec.interpreter, "kernel": spec.name}
+        me = Self(
+            id=self._me,
+            name=self._serving.name,
+            language=spec.language,
+            environment=environment,
+            memory_limit_bytes=self._serving.memory_bytes,
         )
-        tasks = [asyncio.ensure_future(self._listen()), asyncio.ensure_future(self._end(until))]
-        try:
-            while not self._is_over:
-                self._news.clear()
-                if not await self._run_next():
-                    await self._news.wait()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            await self._say(e.RuntimeDetached(runtime=self._me))
+        self._speaker = Speaker(self._at.runtime, lanes, self._serving.log, me, self._remover, tell)
 
-    async def _ready(self) -> dict[str, Any]:
+    async def serve(self, adopted: Adopted | None) -> None:
+        """Attach, work, detach."""
+        flight = adopted.flight if adopted is not None else None
+        # A kernel that is at a cell answers nothing until that is over.
+        info = await self._ready(is_prepared=adopted is not None) if flight is None else {}
+        self._speaker.meets(self.client)
+        try:
+            since = await self._attach(info, is_here=adopted is not None, flight=flight)
+            others = [self._listen(since), self._end(), self._speaker.run()]
+            if self._serving.memory_bytes is not None:
+                others.append(keep_within(self._serving.memory_bytes, lambda: self.client))
+            await beside(self._work(flight), *others)
+        except Over:
+            pass
+        finally:
+            await self._at.detach()
+
+    async def _ready(self, *, is_prepared: bool = False) -> dict[str, Any]:
         """Wait until the kernel answers, and prepare it."""
         info = await self.client.ready(self._serving.start_timeout)
-        if self._serving.startup:
+        if self._serving.startup and not is_prepared:
             async for _ in self.client.execute("", silent=True, expressions={"startup": self._serving.startup}):
                 pass  # without it the cells run all the same
+        self.client.forget()
         return info
 
+    async def _attach(self, info: dict[str, Any], *, is_here: bool, flight: Flight | None) -> int:
+        """Say that it is here, and what became of what it was at before. Returns the number to listen from."""
+        await self._at.unless_over(self._spool.drained())
+        notebook = await self._at.read()
+        if not is_here or self._me not in notebook.runtimes:
+            await self._at.attach(self.client.kernel, self._serving.name, info.get("language_info"))
+            notebook = await self._at.read()
+        self._speaker.begins(list(notebook.runtimes))
+        await self._at.give_up(notebook, flight.started.execution if flight is not None else None)
+        return notebook.seq
+
     async def _begin_anew(self, why: str) -> None:
-        """Another kernel in place of the one that died."""
+        """Another kernel in place of the one that died, or that somebody wants no more."""
+        why, self._restart_by = f"asked by {self._restart_by}" if self._restart_by else why, None
+        self._speaker.meets(None)
         await stop(self.client.kernel, self.client)
-        self.client, self._widgets = await _started(self._serving), WidgetStates(self._remover)
+        self.client, self._widgets = await _started(self._serving, ActorId(self._me)), WidgetStates(self._remover)
         await self._ready()
-        await self._say(e.KernelRestarted(runtime=self._me, kernel=self.client.kernel.id, why=why))
+        self._speaker.meets(self.client)
+        await self._at.say(e.KernelRestarted(runtime=self._me, kernel=self.client.kernel.id, why=why))
 
-    async def _say(self, *events: e.RunEvent) -> None:
-        await self._runtime.submit(self._serving.log, [Draft(id=new_id(), event=event) for event in events])
+    # ---- What others want
 
-    async def _listen(self) -> None:
+    async def _listen(self, since: int) -> None:
         """Hear of requests and interrupts, on a way that no output can block."""
-        async for page in self._runtime.follow(self._serving.log):
-            for entry in page:
-                if isinstance(entry.event, e.InterruptRequested):
-                    self._interrupt(entry.event.execution)
-            self._news.set()
+        async for entry in self._at.follow(since):
+            self._hear(entry)
 
-    async def _end(self, until: asyncio.Event) -> None:
-        await until.wait()
-        self._is_over = True
+    def _hear(self, entry: Entry) -> None:
+        self._speaker.hear(entry)
+        match entry.event:
+            case e.ExecutionRequested() | e.ProposalAccepted() | e.ExecutionFinished():
+                self._news.set()
+            case e.InterruptRequested(execution=execution):
+                self._interrupt(execution)
+            case e.RestartRequested(runtime=wanted):
+                if wanted is None or self._serving.is_called(wanted, self._me):
+                    self._restart(entry.by)
+            case _:
+                pass
+
+    async def _end(self) -> None:
+        await self._at.over.wait()
         if self._running is not None:
+            # Whoever ends a runtime wants it to end: a cell that does not listen is ended with its kernel.
+            self._running[1].grace_seconds = GRACE_SECONDS
+            self._running[1].ask("cancelled")
+        self._news.set()
+
+    def _restart(self, by: ActorId) -> None:
+        """Stop what runs, whether it listens or not; the kernel is another one before anything else runs."""
+        self._restart_by = by
+        if self._running is not None:
+            self._running[1].grace_seconds = GRACE_SECONDS
             self._running[1].ask("cancelled")
         self._news.set()
 
     def _interrupt(self, execution: ExecutionId) -> None:
         if self._running is not None and self._running[0] == execution:
             self._running[1].ask("cancelled")
+        else:
+            self._interrupted.add(execution)
 
     # ---- One execution after the other
 
+    async def _work(self, flight: Flight | None) -> None:
+        if flight is not None:
+            await self._go_on(flight)
+        while not self._at.over.is_set():
+            self._news.clear()
+            if self._restart_by is not None:
+                await self._begin_anew("")
+            if not await self._run_next():
+                await self._wait_for_news()
+
+    async def _wait_for_news(self) -> None:
+        # Of somebody who took a claim and was gone before the log told of it nobody hears.
+        seconds = LOOK_AGAIN_SECONDS if self._is_contested else None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+
     async def _run_next(self) -> bool:
         """Run what was requested first; False when nothing is."""
-        notebook = await self._runtime.read(self._serving.log)
-        for execution, cell in _queued(notebook):
-            if execution.wants not in (None, self._me, self._serving.name, self._serving.spec.language):
+        self._is_contested = False
+        for execution, cell in _can_run(await self._at.read()):
+            if not self._serving.takes(execution, self._me):
                 continue
             try:
                 await self._run(execution, cell)
             except (Conflict, NotFound, Refused):
+                self._is_contested = True
                 continue  # somebody else took it, or took it back
+            except Lost:
+                pass  # the spool has told why
+            self._interrupted.clear()
             return True
         return False
 
     async def _run(self, execution: Execution, cell: Cell) -> None:
+        if cell.removed or cell.kind != execution.cell_kind:
+            now = "was removed" if cell.removed else f"is a {cell.kind} cell now"
+            await self._at.say(e.ExecutionCancelled(execution=execution.id, why=f"its cell {now}"))
+            return
+        source = await self._at.requested(execution, cell)
+        (entry,) = await self._at.say(e.ExecutionClaimed(execution=execution.id, runtime=self._me))
+        claim, language = entry.event, self._serving.spec.language
+        assert isinstance(claim, e.ExecutionClaimed)  # noqa: S101 - what a claim is answered with
+        code = as_code(source, language, cell.name) if cell.kind == "sql" else source
+        await self._under(
+            claim,
+            execution,
+            lambda runner, stopping: runner.run(execution.id, cell.id, source, code, stopping, None),
+        )
+
+    async def _go_on(self, flight: Flight) -> None:
+        """Go on with what an earlier process had under way, if it is still ours."""
+        id, epoch = flight.started.execution, flight.started.epoch
+        execution = (await self._at.read()).execution(id)
+        if execution is None or (execution.runtime, execution.epoch) != (self._me, epoch):
+            await self._abandon(id, epoch)
+            return
+        claim = e.ExecutionClaimed(execution=id, runtime=self._me, epoch=epoch)
+        self._speaker.goes_on(id, flight.answered)
+        log = await self._at.patiently(lambda: recorded(self._at.runtime, self._serving.log, id))
+        with contextlib.suppress(Lost):  # the spool has told why
+            await self._under(claim, execution, lambda runner, stopping: runner.go_on(flight, stopping), log)
+
+    async def _abandon(self, execution: ExecutionId, epoch: int) -> None:
+        self._spool.drop(execution, "it is over, or another runtime's: its own was gone for too long")
+        recorder = Recorder(self._spool.of(execution, lambda: None))
+        ran = await self._runner(recorder, epoch).abandon()
+        await recorder.close()
+        self._spool.forget(execution)
+        self.client.forget()
+        if not ran.lives:
+            await self._begin_anew("it did not end what was nobody's any more")
+
+    async def _under(
+        self,
+        claim: e.ExecutionClaimed,
+        execution: Execution,
+        work: Callable[[CellRunner, Stopping], Coroutine[Any, Any, Ran]],
+        before: set[EventId] | None = None,
+    ) -> None:
+        """Work on what was claimed, for as long as it is ours. `before` is what the log says of it already."""
         # Nobody kills a kernel that others work in because a cell does not listen: they can restart it.
         stopping = Stopping(inf)
-        claim = e.ExecutionClaimed(execution=execution.id, runtime=self._me)
-        async with held(self._runtime, self._serving.log, claim, lambda: stopping.ask("cancelled")) as epoch:
-            self._running = execution.id, stopping
-            # Somebody waits for what a cell shows: nothing waits here to be sent together.
-            recorder = Recorder(self._runtime, self._serving.log, self._remover, pause_seconds=0)
-            try:
-                runner = CellRunner(
-                    self.client,
-                    recorder,
-                    epoch,
-                    self._serving.spec.language,
-                    remover=self._remover,
-                    widgets=self._widgets,
-                )
-                code = cell.source
-                if cell.kind == "sql":
-                    code = as_code(code, self._serving.spec.language, cell.name)
-                ran = await runner.run(execution.id, cell.id, cell.source, code, stopping, None)
-            finally:
-                self._running = None
-                await recorder.close()
+
+        def lost() -> None:
+            self._spool.drop(execution.id, "its claim was lost")
+
+        self._running = execution.id, stopping
+        if self._at.over.is_set() or execution.interrupted_by is not None or execution.id in self._interrupted:
+            stopping.ask("cancelled")
+        try:
+            async with renewed(self._at.runtime, self._serving.log, claim, lost, self._serving.lease_seconds):
+                ran = await self._record(claim, stopping, work, before)
+        finally:
+            self._running = None
         if not ran.lives:
             await self._begin_anew(ran.fault.evalue if ran.fault is not None else "")
 
+    async def _record(
+        self,
+        claim: e.ExecutionClaimed,
+        stopping: Stopping,
+        work: Callable[[CellRunner, Stopping], Coroutine[Any, Any, Ran]],
+        before: set[EventId] | None,
+    ) -> Ran:
+        id, epoch = claim.execution, claim.epoch or 0
+        outlet = self._spool.of(id, lambda: stopping.ask("cancelled"))
+        # Somebody waits for what a cell shows: nothing waits here to be sent together.
+        recorder = Recorder(
+            Once(outlet, before) if before is not None else outlet,
+            self._remover,
+            pause_seconds=0,
+            ids=DraftIds(self.client.kernel, id, epoch),
+        )
+        try:
+            async with self._speaker.running(id) as asked:
+                ran = await work(self._runner(recorder, epoch, asked), stopping)
+        finally:
+            # It waits for a full disk; when all is over, not for ever.
+            await self._at.unless_over(recorder.close(), CLOSE_SECONDS)
+        # Who saw the end has everything; and nothing else begins before somebody could see it.
+        await self._at.unless_over(self._spool.drained())
+        self._spool.forget(id)
+        self.client.forget()
+        if self._spool.has_dropped(id):
+            if not ran.lives:
+                await self._begin_anew("it was ended with a cell that was somebody else's")
+            raise Lost
+        return ran
 
-def _queued(notebook: Notebook) -> Iterator[tuple[Execution, Cell]]:
-    """What waits for a runtime, in the order in which it was asked for."""
-    for id, place in notebook.executions.items():
-        cell = notebook.cells[place]
-        if cell.queued is not None and cell.queued.id == id and cell.queued.state == "queued":
-            yield cell.queued, cell
+    def _runner(self, recorder: Recorder, epoch: int, asked: Asked | None = None) -> CellRunner:
+        return CellRunner(
+            self.client,
+            recorder,
+            epoch,
+            self._serving.spec.language,
+            remover=self._remover,
+            widgets=self._widgets,
+            asked=asked,
+            records_answers=False,
+        )
+
+
+def _can_run(notebook: Notebook) -> Iterator[tuple[Execution, Cell]]:
+    """What waits, in the order in which it was asked for, but for cells that run."""
+    for execution in queued(notebook):
+        cell = notebook.cells[execution.cell]
+        if cell.execution is None or not cell.execution.is_open:
+            yield execution, cell

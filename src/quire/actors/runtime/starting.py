@@ -12,31 +12,32 @@ import asyncio
 import contextlib
 import os
 import subprocess
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Generator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from ...core import events as e
-from ...core.errors import Conflict, NotFound, QuireError, Refused
-from ...core.events import Draft
-from ...core.exchange import sheet_of
+from ...core.errors import NotFound, QuireError
 from ...core.ids import LogId
-from ...core.notebook import Execution, Notebook
-from ...workspace.clock import new_id
+from ...core.notebook import Notebook
 from ...workspace.workspace import Workspace
+from .kernels import served
+from .waiting import ASKS, Others, skip_waiting, waits_here
 
 LOOK_SECONDS = 2.0
 """How often to look again where something waits and somebody else serves, or is about to."""
+LOOKS_FOR_LEFT = 5
+"""With every so many-th look, kernels are looked for whose runtimes were killed."""
+LONG_SECONDS = 60.0
+"""One that was killed after so long did not fail to begin."""
 MOST_FAILURES = 2
 """After so many in a row, what waits is told that nobody comes."""
 LOG_BYTES = 1_000_000
 """What a runtime printed is kept up to here, and then once more as `.log.1`."""
-LOCAL = "local"
-"""What a request may call a runtime that was started here."""
-ASKS = ("execution_requested", "proposal_accepted")
-_WAITING = "SELECT DISTINCT log FROM executions WHERE state = 'queued'"
+WAITING = "SELECT DISTINCT log FROM executions WHERE state = 'queued'"
 # It acts for itself, and where the store is it is told: its cells could print a token, or the password of a database.
 _NOT_HANDED_ON = ("QUIRE_TOKEN", "QUIRE_URL", "QUIRE_READER_URL")
 
@@ -50,6 +51,10 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     """The folder that paths of files are relative to."""
     idle_seconds: float
+    state: str | None = None
+    """The folder in which servers say where they are: for the lanes."""
+    memory_bytes: int | None = None
+    """How much a kernel may use."""
 
 
 class Starting(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +69,10 @@ class Starting(msgspec.Struct, frozen=True, kw_only=True):
     idle_seconds: float
     most: int
     """How many of them live at once; what is asked for beyond that waits until one ends."""
+    state: Path | None = None
+    """The folder in which servers say where they are."""
+    memory_bytes: int | None = None
+    """How much a kernel may use."""
 
 
 def hold_name(log: LogId) -> str:
@@ -89,7 +98,11 @@ class _Starter:
         self._system, self._starting, self._tell = system, starting, tell
         self._started: dict[LogId, subprocess.Popen[bytes]] = {}
         self._failures: dict[LogId, int] = {}
+        self._began: dict[LogId, float] = {}
         self._waiting: set[LogId] = set()
+        self._left: set[LogId] = set()
+        """Where a kernel may be that nobody uses any more."""
+        self._others = Others()
         self._is_full = False
         self._one_at_a_time = asyncio.Lock()
 
@@ -104,12 +117,12 @@ class _Starter:
 
     async def _listen(self, feed: AsyncIterator[Any]) -> None:
         # It counts from when it is first asked: what was there before is looked up meanwhile, and never in between.
-        page = asyncio.ensure_future(_next(feed))
+        page = asyncio.ensure_future(next_page(feed))
         try:
             await self._look_everywhere()
             while True:
-                grown = _by_log(await page)
-                page = asyncio.ensure_future(_next(feed))
+                grown = by_log(await page)
+                page = asyncio.ensure_future(next_page(feed))
                 for log, since in grown.items():
                     if await self._system.entries(log, since, types=ASKS, limit=1):
                         await self._look(log)
@@ -121,16 +134,18 @@ class _Starter:
         """Look after what waits although somebody serves the notebook: they may be gone before its turn."""
         await asyncio.sleep(LOOK_SECONDS)
         await self._look_everywhere()
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
+        for round in count():
+            if round % LOOKS_FOR_LEFT == 0:
+                self._left |= set(served(self._starting.where)) - set(self._started)
             self._reap()
-            for log in list(self._waiting):
+            for log in self._waiting | self._left:
                 await self._look(log)
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def _look_everywhere(self) -> None:
         """Find what has waited since before anybody listened."""
         try:
-            found = (await self._system.query(_WAITING)).rows
+            found = (await self._system.query(WAITING)).rows
         except QuireError as error:
             # Where nobody may ask questions, requests are heard all the same.
             self._tell(f"What waits since before the start is not known: {error}")
@@ -142,16 +157,25 @@ class _Starter:
         async with self._one_at_a_time:
             try:
                 await self._start_if_needed(log)
+            except NotFound:
+                # A kernel that was left may be of a workspace that stood here before this one.
+                self._waiting.discard(log)
+                self._left.discard(log)
             except QuireError as error:
                 self._tell(f"No runtime was started for {log}: {error}")
 
     async def _start_if_needed(self, log: LogId) -> None:
         notebook = await self._system.read(log)
-        if notebook.run is not None or not any(_waits(notebook)):
+        goes_on = notebook.run is not None and notebook.run.is_open  # a run has a runtime of its own until it is over
+        self._reap()
+        is_left = log in self._left and log in served(self._starting.where)
+        self._left.discard(log)
+        if goes_on or not (is_left or any(waits_here(notebook))):
             self._waiting.discard(log)
             return
         self._waiting.add(log)
-        self._reap()
+        if not is_left and self._others.take(log, notebook):
+            return
         if log in self._started or await self._is_served(log):
             return
         if self._failures.get(log, 0) >= MOST_FAILURES:
@@ -161,7 +185,7 @@ class _Starter:
         if self._has_no_room():
             return
         try:
-            self._started[log] = self._start(log)
+            self._started[log], self._began[log] = self._start(log), time.monotonic()
         except OSError as error:
             self._failed(log, str(error))
         else:
@@ -203,6 +227,8 @@ class _Starter:
             log=log,
             folder=str(self._starting.folder),
             idle_seconds=self._starting.idle_seconds,
+            state=str(self._starting.state) if self._starting.state is not None else None,
+            memory_bytes=self._starting.memory_bytes,
         )
         _hand_over(process, msgspec.json.encode(told))
         return process
@@ -229,7 +255,8 @@ class _Starter:
             if (status := process.poll()) is None:
                 continue
             del self._started[log]
-            if status == 0:
+            self._left.add(log)
+            if status == 0 or time.monotonic() - self._began.pop(log, 0.0) > LONG_SECONDS:
                 self._failures.pop(log, None)
             else:
                 self._failed(log, f"exit status {status}; {self._log_file(log)} says why")
@@ -239,26 +266,6 @@ class _Starter:
         self._tell(f"The runtime of {log} is not there: {why}")
 
 
-async def skip_waiting(actor: Workspace, log: LogId, why: str) -> None:
-    """Say of all that waits in a notebook why it is not run. `actor` is a runtime, or Quire itself."""
-    for execution in list(_waits(await actor.read(log))):
-        skipped = e.ExecutionSkipped(execution=execution.id, cell=execution.cell, why=why)
-        with contextlib.suppress(Conflict, NotFound, Refused):  # somebody took it, or took it back
-            await actor.submit(log, [Draft(id=new_id(), event=skipped)])
-
-
-def _waits(notebook: Notebook) -> Iterator[Execution]:
-    """What a runtime that is started here would run; what is for another one waits for that."""
-    for id in notebook.executions:
-        found = notebook.execution(id)
-        if found is not None and found.state == "queued" and found.wants in (None, LOCAL, _language(notebook)):
-            yield found
-
-
-def _language(notebook: Notebook) -> str:
-    return sheet_of(notebook, {}).language if notebook.metadata else "python"
-
-
 def _hand_over(process: subprocess.Popen[bytes], told: bytes) -> None:
     assert process.stdin is not None  # noqa: S101 - asked for
     # If it is gone already, that is found when it is looked for.
@@ -266,7 +273,7 @@ def _hand_over(process: subprocess.Popen[bytes], told: bytes) -> None:
         pipe.write(told)
 
 
-def _by_log(page: Any) -> dict[LogId, int]:
+def by_log(page: Any) -> dict[LogId, int]:
     """From which number on each log has grown: one question for each, however much is written at once."""
     found: dict[LogId, int] = {}
     for growth in page:
@@ -274,7 +281,8 @@ def _by_log(page: Any) -> dict[LogId, int]:
     return found
 
 
-async def _next(feed: AsyncIterator[Any]) -> Any:
+async def next_page(feed: AsyncIterator[Any]) -> Any:
+    """What a feed brings next: to be waited for beside something else."""
     return await anext(feed)
 
 

@@ -23,8 +23,8 @@ from .verb import at_option
 if TYPE_CHECKING:
     from ...workspace.local import LocalWorkspace
     from ...workspace.tokens import NewToken
+    from ...workspace.whereabouts import Whereabouts
     from ..http.serving import Ending
-    from ..http.whereabouts import Whereabouts
     from .server_place import Place
     from .settings import Settings
 
@@ -38,6 +38,9 @@ COMMAND = (sys.executable, "-m", "quire.runs.live")
 @click.option("--port", metavar="N", type=click.IntRange(1, 65535), help="On which port.  [default: 8765, or the next]")
 @click.option("--public", is_flag=True, default=None, help="Let other machines come in; --host says by which address.")
 @click.option("--public-url", metavar="URL", help="What people open, where a proxy stands in front.")
+@click.option(
+    "--memory", metavar="SIZE", help="How much a kernel may use: 8GB.  [default: QUIRE_MEMORY, else no limit]"
+)
 @click.option("--no-browser", is_flag=True, help="Open no browser.")
 @click.option("--no-mirror", is_flag=True, help="Leave the files alone that notebooks are bound to.")
 @click.option("--take-over", is_flag=True, help="Ask the server of this folder to end, and take its place.")
@@ -101,7 +104,7 @@ async def _answering(
     workspace: LocalWorkspace, place: Place, settings: Settings, ending: Ending, former: Whereabouts | None
 ) -> AsyncGenerator[Whereabouts]:
     """Listen, answer, and say where."""
-    from ..http import whereabouts
+    from ...workspace import whereabouts
     from ..http.ports import DEFAULT_PORT, check_public, listen
     from ..http.serving import answering
     from .server_place import door_settings, told_of
@@ -114,7 +117,8 @@ async def _answering(
         if serve.port is None and port != DEFAULT_PORT and (former is None or former.port != port):
             tell(f"Port {DEFAULT_PORT} is taken: it is {port} now")
         told = told_of(serve, port)
-        async with answering(workspace, door_settings(settings), listening, ending):
+        folder = place.home if serve.mirror else None
+        async with answering(workspace, door_settings(settings), listening, ending, folder):
             whereabouts.write(place.state, told)
             try:
                 yield told
@@ -137,6 +141,8 @@ async def _working(workspace: LocalWorkspace, place: Place, settings: Settings) 
         logs=place.state / "runtimes",
         idle_seconds=settings.serve.runtime_idle_minutes * 60,
         most=settings.serve.most_runtimes,
+        state=place.state,
+        memory_bytes=settings.runtime.memory_bytes,
     )
     system = workspace.acting_as(access.system())
     async with AsyncExitStack() as stack:

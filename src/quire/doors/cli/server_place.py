@@ -16,16 +16,16 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ... import __version__
+from ...actors.keeper import SERVER_GRACE_SECONDS
 from ...connect import FOLDER, connect_store, find_folder, make_folder, new_folder, shown_address
 from ...core.errors import BadInput, Conflict, NotFound, Refused
-from ...workspace import access, clock
+from ...workspace import access, clock, whereabouts
 from ...workspace.holders import this_process
 from ...workspace.holds import Hold
 from ...workspace.leases import LEASE_SECONDS
 from ...workspace.local import LocalWorkspace
-from ..http import whereabouts
+from ...workspace.whereabouts import Whereabouts
 from ..http.ports import in_url, is_everywhere, is_loopback, names_of_this_machine
-from ..http.whereabouts import Whereabouts
 
 if TYPE_CHECKING:
     from ..http.serving import Ending
@@ -85,7 +85,7 @@ def _home(given: str) -> Path:
 @asynccontextmanager
 async def opened(place: Place) -> AsyncGenerator[LocalWorkspace]:
     """The workspace, for whoever owns its files; closed afterwards."""
-    workspace = await connect_store(place.where, access.owner())
+    workspace = await connect_store(place.where, access.owner(), SERVER_GRACE_SECONDS)
     try:
         if secret := os.environ.get("QUIRE_TOKEN"):
             identity = (await workspace.bearer(secret)).identity

@@ -1,6 +1,6 @@
-"""Settings that stand in files: `[serve]` of quire.toml, `[tool.quire.serve]` of pyproject.toml, and QUIRE_SERVE_….
+"""Settings that stand in files: `[serve]` and `[runtime]` of quire.toml, the same under `[tool.quire]` of pyproject.toml.
 
-Flags come first, then the environment, then quire.toml, then pyproject.toml, both beside `.quire/`.
+Flags come first, then the environment (QUIRE_SERVE_…, QUIRE_MEMORY), then quire.toml, then pyproject.toml, both beside `.quire/`.
 A name that nobody knows is refused, with the nearest that is known: a limit that was misspelt is no limit.
 """
 
@@ -18,9 +18,18 @@ from ...core.ids import nearest
 from ..http.settings import ServerSettings
 
 PREFIX = "QUIRE_SERVE_"
-VARIABLES = ("QUIRE_URL", "QUIRE_TOKEN", "QUIRE_BLOBS", "QUIRE_ALLOW_HTTP", "QUIRE_READER_URL", "QUIRE_COMPLETE")
+MEMORY = "QUIRE_MEMORY"
+VARIABLES = (
+    "QUIRE_URL",
+    "QUIRE_TOKEN",
+    "QUIRE_BLOBS",
+    "QUIRE_ALLOW_HTTP",
+    "QUIRE_READER_URL",
+    "QUIRE_COMPLETE",
+    MEMORY,
+)
 """All others that Quire looks at."""
-TABLE = "serve"
+TABLE, RUNTIME = "serve", "runtime"
 _FILES = (("pyproject.toml", ("tool", "quire")), ("quire.toml", ()))
 """From the weakest on."""
 
@@ -44,11 +53,19 @@ class ServeSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How many of them live at once."""
 
 
+class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What kernels get, whoever starts them."""
+
+    memory_bytes: int | None = None
+    """How much one of them, with all that it started, may use."""
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """All that a server is started with."""
 
     serve: ServeSettings
     door: ServerSettings
+    runtime: RuntimeSettings
 
 
 NAMES = (*ServeSettings.__struct_fields__, *ServerSettings.__struct_fields__)
@@ -64,7 +81,33 @@ def read(folder: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> 
     found |= {name: value for name, value in flags.items() if value is not None}
     mine = {name: value for name, value in found.items() if name in ServeSettings.__struct_fields__}
     doors = {name: value for name, value in found.items() if name in ServerSettings.__struct_fields__}
-    return Settings(serve=ServeSettings(**mine), door=ServerSettings(**doors))
+    runtime = read_runtime(folder, environ, flags.get("memory"))
+    return Settings(serve=ServeSettings(**mine), door=ServerSettings(**doors), runtime=runtime)
+
+
+def read_runtime(folder: Path, environ: Mapping[str, str], memory: str | None) -> RuntimeSettings:
+    """What holds for kernels that are started in `folder`; `memory` is what a flag says."""
+    from ...actors.runtime.memory import read_size
+
+    for where, said in (("--memory", memory), (MEMORY, environ.get(MEMORY)), *_memory_in_files(folder)):
+        if said not in (None, ""):
+            try:
+                return RuntimeSettings(memory_bytes=read_size(said))
+            except BadInput as error:
+                raise BadInput(f"{where}: {error}") from None
+    return RuntimeSettings()
+
+
+def _memory_in_files(folder: Path) -> list[tuple[str, Any]]:
+    """What each file says, from the strongest on."""
+    found: list[tuple[str, Any]] = []
+    for name, path in reversed(_FILES):
+        file = folder / name
+        where, table = f"{file}, [{'.'.join((*path, RUNTIME))}]", _table(file, _ours(file, path).get(RUNTIME, {}))
+        if wrong := next((each for each in table if each != "memory"), None):
+            raise BadInput(f"{where}: there is no setting {wrong!r}. There is: memory.")
+        found.append((where, table.get("memory")))
+    return found
 
 
 def tables(folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -112,8 +155,9 @@ def _ours(file: Path, path: tuple[str, ...]) -> dict[str, Any]:
 
 def _unknown_tables(file: Path, ours: Mapping[str, Any]) -> Iterator[str]:
     for name in ours:
-        if name != TABLE:
-            hint = "Did you mean [serve]?" if nearest(name, [TABLE]) else "Only [serve] is looked at."
+        if name not in (TABLE, RUNTIME):
+            close = nearest(name, [TABLE, RUNTIME])
+            hint = f"Did you mean [{close[0]}]?" if close else "Only [serve] and [runtime] are looked at."
             yield f"{file}: there is no setting {name!r} for Quire. {hint}"
 
 

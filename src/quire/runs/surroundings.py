@@ -1,0 +1,111 @@
+"""What a live notebook has around it: where it works, in which environment, and for how long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from ..actors.runtime.environments import find
+from ..actors.runtime.holding import patiently
+from ..actors.runtime.kernels import Adopted
+from ..actors.runtime.serving import Serving
+from ..actors.runtime.waiting import language_of
+from ..core.exchange import sheet_of
+from ..core.ids import LogId, actor_kind
+from ..core.notebook import Notebook
+from ..kernel import startup_source
+from ..workspace.speech import COMMS
+from ..workspace.workspace import Speaking, Workspace
+from .asking import provide
+
+# Its cells could print a token, or the password of a database.
+NOT_HANDED_ON = ("QUIRE_TOKEN", "QUIRE_URL", "QUIRE_READER_URL", "QUIRE_BLOBS")
+
+
+def serving_of(
+    log: LogId,
+    notebook: Notebook,
+    folder: Path,
+    environ: Mapping[str, str],
+    tell: Callable[[str], None],
+    *,
+    language: str | None = None,
+    **more: Any,
+) -> Serving:
+    """What a run of the notebook in `folder` would have around it. `more` is how it is served."""
+    sheet = sheet_of(notebook, {})
+    given = {name: value for name, value in environ.items() if name not in NOT_HANDED_ON}
+    spec = find(language or sheet.language, None, cwd=folder, environ=given, preferred=_preferred(sheet.metadata))
+    provided = provide(notebook.name, sheet, spec, folder, given, None)
+    for warning in provided.warnings:
+        tell(warning)
+    return Serving(
+        log=log,
+        spec=spec,
+        cwd=folder,
+        variables={name: value for name, value in provided.env.items() if name not in NOT_HANDED_ON},
+        secrets=provided.secrets,
+        startup=startup_source() if spec.language == "python" else "",
+        takes_any=language is None or spec.language.lower() == language_of(notebook).lower(),
+        **more,
+    )
+
+
+def adopting(serving: Serving, adopted: Adopted | None) -> Serving:
+    """The same with the kernel that is there already."""
+    return msgspec.structs.replace(serving, spec=adopted.kernel.spec) if adopted is not None else serving
+
+
+def _preferred(metadata: Mapping[str, Any]) -> str | None:
+    kernelspec: Any = metadata.get("kernelspec")
+    return cast("dict[str, Any]", kernelspec).get("name") if isinstance(kernelspec, dict) else None
+
+
+def folder_of(notebook: Notebook, workspace: Path) -> Path:
+    """Where the notebook works: beside its file, if that is a place in the workspace."""
+    beside = (workspace / notebook.binding.path).parent if notebook.binding is not None else workspace
+    # The path is what somebody said who may edit: it is not to lead anywhere else.
+    is_inside = beside.resolve().is_relative_to(workspace.resolve())
+    return beside if is_inside and beside.is_dir() else workspace
+
+
+async def until_quiet(runtime: Workspace, log: LogId, idle_seconds: float, lanes: Speaking) -> None:
+    """Wait until nothing has happened for so long, and nothing runs or waits; who moves a slider does something too."""
+    loop, seen = asyncio.get_running_loop(), _Seen()
+    async with alongside(seen.follow(runtime, log)), alongside(seen.hear(lanes, log)):
+        while seen.last + idle_seconds > loop.time():
+            await asyncio.sleep(max(seen.last + idle_seconds - loop.time(), 0))
+            if (await patiently(lambda: runtime.read(log))).executions:
+                seen.last = loop.time()
+
+
+class _Seen:
+    """When something happened last."""
+
+    def __init__(self) -> None:
+        self.last = asyncio.get_running_loop().time()
+
+    async def follow(self, runtime: Workspace, log: LogId) -> None:
+        async for _ in runtime.follow(log):
+            self.last = asyncio.get_running_loop().time()
+
+    async def hear(self, lanes: Speaking, log: LogId) -> None:
+        async for heard in lanes.hear(f"{log}/{COMMS}"):
+            if heard.by is not None and actor_kind(heard.by) != "runtime":
+                self.last = asyncio.get_running_loop().time()
+
+
+@asynccontextmanager
+async def alongside(work: Coroutine[Any, Any, Any]) -> AsyncGenerator[None]:
+    """Do something beside, for as long as this takes."""
+    task = asyncio.ensure_future(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,104 @@
+"""A runtime that a server started for a notebook, and what becomes of it when one of them is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from .far import NUMBERS, ended, execution_of, folder, interrupt, log, request, until_printed
+from .faulty import wait_until
+from .living import holders
+from .server import Folder, events, printed, until
+
+__all__ = ["folder", "log"]  # fixtures
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_every_number_is_there_once_after_the_server_was_restarted(
+    folder: Folder, log: str, number: signal.Signals
+) -> None:
+    """Rule 11."""
+    server = folder.start()
+    token = folder.token("read", "edit", "run")
+    with server.client(token) as client:
+        ended(client, log, request(client, log, "first"))
+        execution = request(client, log, "count")
+        until_printed(client, log, execution, "99\n")
+    before = holders(folder.path)
+    server.end(number)
+    (folder.path / "away").touch()
+    wait_until((folder.path / "said").exists, "the cell does not go on")
+    again = folder.start()
+    with again.client(token) as client:
+        (folder.path / "back").touch()
+        found = ended(client, log, execution)
+        assert found["state"] == "ok" and printed(found) == NUMBERS
+        chunks = [entry["event"]["chunk"] for entry in events(client, log, "stream_appended")]
+        assert chunks == sorted(set(chunks)), "none was recorded twice"
+        assert printed(ended(client, log, request(client, log, "next"))) == "42\n"
+    assert holders(folder.path) == before, "by the same process"
+    assert again.end() == 0
+    folder.quire("verify")
+
+
+def test_every_number_is_there_once_after_server_and_runtime_were_killed(folder: Folder, log: str) -> None:
+    """Rule 11: the next server finds the kernel that nobody uses, and starts a runtime that goes on with it."""
+    server = folder.start()
+    token = folder.token("read", "edit", "run")
+    with server.client(token) as client:
+        ended(client, log, request(client, log, "first"))
+        execution = request(client, log, "count")
+        until_printed(client, log, execution, "99\n")
+    (pid,) = holders(folder.path).values()
+    server.end(signal.SIGKILL)
+    os.kill(pid, signal.SIGKILL)
+    (folder.path / "away").touch()
+    wait_until((folder.path / "said").exists, "the cell does not go on")
+    again = folder.start()
+    with again.client(token) as client:
+        (folder.path / "back").touch()
+        found = ended(client, log, execution)
+        assert found["state"] == "ok" and printed(found) == NUMBERS
+        assert printed(ended(client, log, request(client, log, "next"))) == "42\n", "in the same kernel"
+    assert list(holders(folder.path).values()) != [pid]
+    assert again.end() == 0
+    folder.quire("verify")
+
+
+def test_an_interrupt_takes_effect_while_a_cell_prints_as_fast_as_it_can(folder: Folder) -> None:
+    storm = 'i = 0\nwhile True:\n    print(i, "x" * 60)\n    i += 1\n'
+    (folder.path / "storm.py").write_text(f'# %% name="storm"\n{storm}\n# %% name="after"\nprint("here")\n')
+    log: str = folder.quire("import", "storm.py", "--json")["log"]
+    server = folder.start()
+    with server.client(folder.token("read", "edit", "run")) as client:
+        execution = request(client, log, "storm")
+        until(lambda: execution_of(client, log, execution).get("outputs"), "it does not print")
+        waiting = request(client, log, "after")
+        interrupt(client, log, execution)
+        found = ended(client, log, execution)
+        assert found["state"] == "cancelled" and found["fault"]["ename"] == "KeyboardInterrupt"
+        assert found["interrupted_by"] == "human:ada"
+        assert printed(ended(client, log, waiting)) == "here\n"
+    assert server.end() == 0
+
+
+def test_the_kernel_sees_nothing_of_what_opens_the_workspace(folder: Folder) -> None:
+    look = """
+import json, os, sys, pathlib
+connection = next(word for word in pathlib.Path("/proc/self/cmdline").read_text().split("\\0") if word.endswith(".json"))
+seen = {"environ": dict(os.environ), "argv": pathlib.Path("/proc/self/cmdline").read_text()}
+seen["folder"] = {path.name: path.read_text() for path in pathlib.Path(connection).parent.iterdir() if path.is_file()}
+pathlib.Path("seen.json").write_text(json.dumps(seen))
+"""
+    (folder.path / "look.py").write_text(f'# %% name="look"{look}')
+    log: str = folder.quire("import", "look.py", "--json")["log"]
+    folder.environ |= {"QUIRE_READER_URL": "postgresql://reader:verysecret@db/x", "QUIRE_BLOBS": "s3://verysecret"}
+    server = folder.start()
+    with server.client(folder.token("read", "edit", "run")) as client:
+        assert ended(client, log, request(client, log, "look"))["state"] == "ok"
+    seen = (folder.path / "seen.json").read_text()
+    assert "verysecret" not in seen and "quire_" not in seen and "QUIRE_" not in seen
+    assert str(server.port) not in seen and "quire.db" not in seen
+    assert server.end() == 0
