@@ -11,6 +11,9 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
+from typing import Any, cast
+
+import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 
 from quire.connect import connect_store
 from quire.core import events as e
@@ -186,7 +189,9 @@ async def test_two_servers_on_one_database_show_the_same(tmp_path: Path, postgre
             servers.append(await asyncio.to_thread(folder.start))
         one, two = servers
         token = await asyncio.to_thread(folders[0].token, "read", "edit", "run")
-        await asyncio.to_thread(use_both, one, two, token)
+        log = await asyncio.to_thread(use_both, one, two, token)
+        os.kill(await process_of(url, log), signal.SIGTERM)
+        await asyncio.to_thread(wait_for_its_end, one, token, log)
         assert [await asyncio.to_thread(server.end) for server in servers] == [0, 0]
         assert not any("failed" in folder.printed for folder in folders)
     finally:
@@ -194,7 +199,7 @@ async def test_two_servers_on_one_database_show_the_same(tmp_path: Path, postgre
             await asyncio.to_thread(folder.close)
 
 
-def use_both(one: Server, two: Server, token: str) -> None:
+def use_both(one: Server, two: Server, token: str) -> str:
     """Make a notebook at the one and run it at the other: either may start the runtime, and one does."""
     with one.client(token) as first, two.client(token) as second:
         cells = [{"source": "print(6 * 7)", "name": "answer"}]
@@ -202,6 +207,20 @@ def use_both(one: Server, two: Server, token: str) -> None:
         assert second.get(f"/api/notebooks/{log}").json()["name"] == "shared"
         assert printed(run_cell(second, log, "answer")) == "42\n"
         assert printed(run_cell(first, log, "answer")) == "42\n"
-        (attached,) = events(first, log, "runtime_attached")
-        os.kill(int(attached["actor"].split("-")[2]), signal.SIGTERM)
-        until(lambda: events(first, log, "runtime_detached") or None, "the runtime does not end")
+        assert len(events(first, log, "runtime_attached")) == 1
+        return log
+
+
+async def process_of(url: str, log: str) -> int:
+    """The process that serves a notebook, by what it holds."""
+    connection = await cast("Any", asyncpg).connect(url)
+    try:
+        holder = await connection.fetchval("SELECT holder FROM quire.leases WHERE name = $1", f"hold:runtime:{log}")
+    finally:
+        await connection.close()
+    return int(holder.split("-")[2])
+
+
+def wait_for_its_end(server: Server, token: str, log: str) -> None:
+    with server.client(token) as client:
+        until(lambda: events(client, log, "runtime_detached") or None, "the runtime does not end")
