@@ -86,6 +86,14 @@ def test_what_is_no_text_is_named_with_its_blob(shown: Shown) -> None:
     assert long["data"] == {"text/plain": "long " * 20_000, "text/html": "<b>x</b>"} and long["blobs"] == {}
 
 
+def test_a_result_is_a_line_that_people_can_read(tmp_path: Path) -> None:
+    (tmp_path / "book.py").write_text(
+        "# %%\nfrom quire.kernel import result\nresult('best', 'Basel'); result('sold', [4, 2])\n"
+    )
+    log = json.loads(run("run", "book.py", "--json", at=tmp_path).stdout)["run"]
+    assert run("output", log, "1", at=tmp_path).stdout == "best = Basel\nsold = [4, 2]\n"
+
+
 def test_an_error_is_printed_with_its_traceback(shown: Shown) -> None:
     said = shown.text("fails")
     assert said.startswith("before\n") and "ZeroDivisionError" in said and said.endswith("division by zero\n")

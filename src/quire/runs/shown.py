@@ -12,14 +12,16 @@ from ..core.events import BlobRef, Display, Output, Raised, Stream
 from ..core.exchange import is_text
 from ..core.same import as_text
 from ..files.output_text import size_of
+from ..kernel import found_in
 from ..workspace.workspace import Workspace
+from .words import value_text
 
 _TEXT = ("text/plain", "text/markdown", "text/latex")
 """Of a display the first of these is printed; the others are named."""
 
 
 async def text_pieces(workspace: Workspace, output: Output) -> AsyncIterator[str]:
-    """Yield an output as text: what was printed or raised, and of a display its text and a line for each other medium."""
+    """Yield an output as text: what was printed or raised, and of a display its text, or its results, and a line for each other medium."""
     match output:
         case Stream():
             async for piece in _stream(workspace, output):
@@ -32,7 +34,8 @@ async def text_pieces(workspace: Workspace, output: Output) -> AsyncIterator[str
             if main is not None:
                 async for piece in _medium(workspace, output, main):
                     yield piece
-            named = [_named(output, each) for each in media if each != main]
+            results = _results(output) if main is None else []
+            named = results or [_named(output, each) for each in media if each != main]
             yield "".join(f"\n{line}" for line in named) if main is not None else "\n".join(named)
 
 
@@ -85,6 +88,13 @@ async def _blob(workspace: Workspace, ref: BlobRef) -> AsyncIterator[str]:
     async for chunk in workspace.open_blob(ref.hash):
         yield decoder.decode(chunk)
     yield decoder.decode(b"", final=True)
+
+
+def _results(display: Display) -> list[str]:
+    """A line for each result that a display carries, where that is a value."""
+    found = found_in(display.data, display.metadata)
+    values = [each for each in found if not each.is_shown and each.data is None and each.file is None]
+    return [f"{each.name} = {value_text(each.value)}" for each in values]
 
 
 def _named(display: Display, media: str) -> str:
