@@ -6,12 +6,9 @@ import asyncio
 import os
 import random
 import signal
-import tempfile
-from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from quire.actors.runtime.folders import all_folders
 from quire.actors.runtime.relay_frames import SOCKET, VERSION, framed
@@ -23,22 +20,7 @@ from tests.kernels import register
 from .killed import LOG, House, find, folders, printed, waiting
 from .starting import PATIENCE, until
 
-
-@pytest.fixture(autouse=True)
-def _folders_of_our_own(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
-    # Not in pytest's own folder: its path is long, and paths of sockets are short.
-    with tempfile.TemporaryDirectory(prefix="q") as folder:
-        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
-        yield
-
-
-@pytest_asyncio.fixture
-async def house(tmp_path: Path) -> AsyncGenerator[House]:
-    house = await House.made(tmp_path)
-    try:
-        yield house
-    finally:
-        await house.close()
+pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 COUNTER = """

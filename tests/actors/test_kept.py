@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,13 +12,7 @@ from quire.core.errors import NotFound
 from .starting import ENV, script, until
 from .test_kernels import SLEEP, lives
 
-
-@pytest.fixture(autouse=True)
-def _folders_of_our_own(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
-    # Not in pytest's own folder: its path is long, and paths of sockets are short.
-    with tempfile.TemporaryDirectory(prefix="q") as folder:
-        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
-        yield
+pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 async def test_a_kernel_that_is_left_for_a_time_is_gone_after_it_if_nobody_uses_it() -> None:

@@ -10,7 +10,6 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,12 +26,7 @@ from .starting import ENV, PATIENCE, python, said, script, started, text, until
 SLEEP = "import time; time.sleep(600)"
 
 
-@pytest.fixture(autouse=True)
-def _folders_of_our_own(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
-    # Not in pytest's own folder: its path is long, and paths of sockets are short.
-    with tempfile.TemporaryDirectory(prefix="q") as folder:
-        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
-        yield
+pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 async def start(spec: Spec, cwd: Path = Path("/"), **more: str) -> Kernel:

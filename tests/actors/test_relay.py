@@ -6,12 +6,9 @@ import asyncio
 import os
 import secrets
 import signal
-import tempfile
-from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from quire.actors.runtime import kernels
 from quire.actors.runtime.client import KernelClient
@@ -28,21 +25,7 @@ ME = ActorId("runtime:test")
 WHERE = "postgresql://ada:secret@db/quire"
 
 
-@pytest.fixture(autouse=True)
-def _folders_of_our_own(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
-    # Not in pytest's own folder: its path is long, and paths of sockets are short.
-    with tempfile.TemporaryDirectory(prefix="q") as folder:
-        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
-        yield
-
-
-@pytest_asyncio.fixture
-async def house(tmp_path: Path) -> AsyncGenerator[House]:
-    house = await House.made(tmp_path)
-    try:
-        yield house
-    finally:
-        await house.close()
+pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 def lives(pid: int | None) -> bool:
