@@ -27,9 +27,9 @@ def free_port() -> int:
 
 
 def until(look: Callable[[], T | None], why: str) -> T:
-    """Look again and again until there is something."""
+    """Look again and again until there is something: what is empty is not there yet."""
     ends = time.monotonic() + DEADLINE_SECONDS
-    while (found := look()) is None or found is False:
+    while not (found := look()):
         assert time.monotonic() < ends, why
         time.sleep(0.02)
     return found
