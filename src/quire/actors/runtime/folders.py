@@ -82,9 +82,10 @@ def lock_of(folder: Path) -> int:
 
 
 def remove(folder: Path) -> None:
-    """Take it away with all that is in it, if it is there."""
-    for path in folder.glob("*"):
-        path.unlink(missing_ok=True)
+    """Take it away with all that is in it, if it is there. Whoever watches a kernel may do the same at this moment."""
+    with contextlib.suppress(FileNotFoundError):
+        for path in folder.glob("*"):
+            path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         folder.rmdir()
 

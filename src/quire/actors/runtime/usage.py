@@ -86,9 +86,10 @@ def _family(pid: int) -> Iterator[int]:
     while waiting:
         parent = waiting.pop()
         yield parent
-        for file in _PROC.glob(f"{parent}/task/*/children"):
-            with contextlib.suppress(OSError):
-                waiting += map(int, file.read_text().split())
+        with contextlib.suppress(OSError):  # it may end while it is looked at
+            for file in _PROC.glob(f"{parent}/task/*/children"):
+                with contextlib.suppress(OSError):
+                    waiting += map(int, file.read_text().split())
 
 
 def _session(pid: int) -> Iterator[int]:

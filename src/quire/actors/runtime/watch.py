@@ -97,10 +97,14 @@ def _drop(printed: int) -> int:
 
 
 def _remove(folder: str) -> None:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            os.unlink(entry.path)  # noqa: PTH108 - as above
-    os.rmdir(folder)  # noqa: PTH106 - as above
+    """Take it away, unless whoever used the kernel does so at this moment."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                os.unlink(entry.path)  # noqa: PTH108 - as above
+        os.rmdir(folder)  # noqa: PTH106 - as above
+    except FileNotFoundError:
+        pass
 
 
 if __name__ == "__main__":
