@@ -112,7 +112,8 @@ class Runtime:
                     lost = {"execution": left["id"], "epoch": left["epoch"], "status": "lost"}
                     await self.submit({"type": "execution_finished", **lost})
             waiting = cell.get("queued", {})
-            if waiting.get("state") == "queued" and waiting.get("wants") in (self.me, NAME, LANGUAGE):
+            is_ready = waiting.get("state") == "queued" and waiting.get("needs") not in notebook["executions"]
+            if is_ready and waiting.get("wants") in (self.me, NAME, LANGUAGE):
                 try:
                     await self.run(waiting, cell["source"])
                     return True
@@ -123,8 +124,11 @@ class Runtime:
     async def run(self, waiting: Event, source: str) -> None:
         """Claim, say that it started, send what it prints while it runs, say how it ended."""
         what = {"execution": waiting["id"], "cell": waiting["cell"]}
-        if sha256(source.encode()).hexdigest() != waiting["source_hash"]:
-            why = "Its source changed after it was asked for. Ask again."
+        moved = sha256(source.encode()).hexdigest() != waiting["source_hash"]
+        if moved or waiting.get("blocked"):
+            why = (
+                "Its source changed after it was asked for. Ask again." if moved else "What it needs did not end well."
+            )
             await self.submit({"type": "execution_skipped", **what, "why": why})
             return
         self.running, self.is_stopped, self.rows = waiting["id"], self.is_over, []

@@ -79,12 +79,18 @@ class Player:
             case "change":
                 return self.draw(st.sampled_from((ADA, BOB, AGENT))), self.change()
             case "request":
-                execution = ExecutionId(f"x{self.seq}")
-                return ADA, e.ExecutionRequested(execution=execution, cell=self.cell, source_hash=self.hash())
+                return ADA, self.request()
             case "running":
                 return self.running()
             case _:
                 return self.other()
+
+    def request(self) -> e.ExecutionRequested | e.ScratchRequested:
+        execution, draw = ExecutionId(f"x{self.seq}"), self.draw
+        if not draw(st.integers(0, 3)):
+            return e.ScratchRequested(execution=execution, cell=CellId(f"s{self.seq}"), source=draw(TEXT))
+        needs = draw(st.sampled_from([None, *self.now.executions]))
+        return e.ExecutionRequested(execution=execution, cell=self.cell, source_hash=self.hash(), needs=needs)
 
     def hash(self) -> str:
         """Of the source as it is; now and then of one that never was."""

@@ -84,6 +84,13 @@ class Live:
                     assert not runtime.done(), runtime.exception()
         raise AssertionError
 
+    async def attached(self) -> None:
+        """Wait until a runtime is there."""
+        async with asyncio.timeout(PATIENCE):
+            async for _ in self.owner.follow(LOG):
+                if (await self.owner.read(LOG)).runtimes:
+                    return
+
     async def close(self) -> None:
         self._over.set()
         async with asyncio.timeout(PATIENCE):
@@ -114,6 +121,49 @@ async def test_requests_run_in_order_in_one_kernel_and_a_failure_stops_nothing(l
     await live.close()
     assert (await live.owner.read(LOG)).runtimes == {}, "it says that it leaves"
     assert await live.owner.claims() == []
+
+
+async def test_what_needs_a_cell_that_failed_is_skipped_and_all_else_runs(live: Live) -> None:
+    await live.write("1 / 0", "print('never')", "print('never')", "print('alone')")
+    ids = [ExecutionId(f"x{number}") for number in range(4)]
+    needs = [None, ids[0], ids[1], None]
+    sources = [cell.source for cell in (await live.owner.read(LOG)).live_cells]
+    requests = [
+        e.ExecutionRequested(execution=id, cell=CellId(f"c{number}"), source_hash=source_hash(source), needs=need)
+        for number, (id, source, need) in enumerate(zip(ids, sources, needs, strict=True))
+    ]
+    await live.say(*requests)
+    live.serve("local")
+    notebook = await live.until("error", "skipped", "skipped", "ok")
+    missed = notebook.cells[CellId("c2")].missed
+    assert missed is not None and missed.why == "a cell before it did not end well"
+    assert printed(notebook, 3) == "alone\n"
+
+
+async def test_what_needs_a_cell_that_was_taken_back_is_skipped(live: Live) -> None:
+    await live.write("1", "print('never')")
+    first, second = ExecutionId("x0"), ExecutionId("x1")
+    hashes = [source_hash(cell.source) for cell in (await live.owner.read(LOG)).live_cells]
+    await live.say(
+        e.ExecutionRequested(execution=first, cell=CellId("c0"), source_hash=hashes[0], runtime="nobody"),
+        e.ExecutionRequested(execution=second, cell=CellId("c1"), source_hash=hashes[1], needs=first),
+    )
+    live.serve("local")
+    await live.attached()
+    await live.say(e.ExecutionCancelled(execution=first))
+    await live.until("cancelled", "skipped")
+
+
+async def test_code_without_a_cell_runs_and_is_adopted_by_none(live: Live) -> None:
+    await live.write("x = 20", "print(y)")
+    live.serve("local")
+    await live.request(0)
+    await live.say(e.ScratchRequested(execution=ExecutionId("s1"), cell=CellId("s"), source="y = x + 22"))
+    await live.request(1)
+    notebook = await live.until("ok", "ok")
+    assert printed(notebook, 1) == "42\n"
+    assert notebook.cells[CellId("s")].state == "ok"
+    assert stale_cells(notebook) == {"c1"}, "the notebook alone does not define y"
 
 
 async def test_a_cell_is_interrupted_and_the_kernel_keeps_what_it_knows(live: Live) -> None:

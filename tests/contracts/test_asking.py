@@ -65,6 +65,35 @@ async def test_what_has_to_be_asked_becomes_one_proposal(agent: Workspace, ada: 
     assert notebook.cells[CellId("new")].state == "queued"
 
 
+async def test_code_without_a_cell_is_asked_about_with_all_of_its_text(agent: Workspace, ada: Workspace) -> None:
+    """Rule 9: what was shown is what runs."""
+    scratch = CellId("s")
+    drafts = [
+        draft(e.ScratchRequested(execution=X, cell=scratch, source="frame.head()")),
+        draft(e.ExecutionRequested(execution=ExecutionId("x2"), cell=A, source_hash=source_hash("x = 1"))),
+        draft(
+            e.ExecutionRequested(
+                execution=ExecutionId("x3"), cell=B, source_hash=source_hash("select 1"), needs=ExecutionId("x2")
+            )
+        ),
+    ]
+    made = proposed(drafts, await agent.submit(LOG, drafts))
+    assert made is not None
+    assert [(effect.source, effect.needs) for effect in made.effects] == [
+        ("frame.head()", None),
+        (None, None),
+        (None, "x2"),
+    ]
+    await say(ada, e.ProposalAccepted(proposal=made.proposal))
+    notebook = await ada.read(LOG)
+    assert notebook.cells[scratch].scratch and notebook.cells[scratch].source == "frame.head()"
+    assert list(notebook.executions) == [X, "x2", "x3"]
+    assert (queued := notebook.cells[B].queued) is not None and queued.needs == "x2"
+    named = e.ScratchRequested(execution=ExecutionId("x4"), cell=CellId("t"), source="1", runtime="gpu")
+    with pytest.raises(BadInput):
+        await say(agent, named)
+
+
 async def test_what_is_not_asked_is_recorded_as_it_is(owner: LocalWorkspace, ada: Workspace) -> None:
     agent = await bearer(owner, AGENT, "read", "edit", "run", on_behalf_of=ADA, asks=["run"])
     drafts = [draft(e.CellNamed(cell=A, name="load"))]

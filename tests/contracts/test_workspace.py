@@ -419,6 +419,27 @@ async def test_an_execution_goes_its_way_and_its_outputs_are_its_own(workspace: 
     await unchanged(runtime, NotFound, e.OutputsCleared(execution=X, epoch=epoch, chunk=1))
 
 
+async def test_code_without_a_cell_goes_its_way_and_is_found_by_questions(workspace: Workspace) -> None:
+    """Rules 1 and 6."""
+    await say(workspace, e.ScratchRequested(execution=X, cell=CellId("s"), source="x", kind="sql"))
+    runtime = await acting(workspace, RUNTIME)
+    (claimed,) = await say(runtime, e.ExecutionClaimed(execution=X, runtime=RuntimeId(RUNTIME.actor)))
+    assert isinstance(claimed.event, e.ExecutionClaimed)
+    epoch = claimed.event.epoch or 0
+    await say(
+        runtime,
+        e.ExecutionStarted(execution=X, cell=CellId("s"), source_hash=source_hash("x"), epoch=epoch),
+        e.StreamAppended(execution=X, epoch=epoch, chunk=0, name="stdout", offset=0, text="1\n"),
+        e.ExecutionFinished(execution=X, epoch=epoch, status="ok", count=1),
+    )
+    notebook = await workspace.read(LOG)
+    assert [cell.id for cell in notebook.live_cells] == [A, B] and notebook.cells[CellId("s")].state == "ok"
+    assert (await workspace.query("select cell, state from executions")).rows == (("s", "ok"),)
+    assert (await workspace.query("select cell, text from outputs")).rows == (("s", "1\n"),)
+    assert (await workspace.query("select cell from cells order by place")).rows == ((A,), (B,))
+    await unchanged(workspace, Refused, e.CellNamed(cell=CellId("s"), name="no"))
+
+
 async def test_an_old_epoch_and_another_runtime_are_refused(workspace: Workspace) -> None:
     """Rule 10."""
     epoch = await run_cell(workspace)
@@ -761,6 +782,8 @@ async def test_logs_are_listed_and_found_by_name_and_beginning(workspace: Worksp
     assert [info.name for info in await workspace.logs("notebook")] == ["costs", "sales"]
     assert (await workspace.find("sales")).log == LOG
     assert (await workspace.find("m")).log == "m2"
+    await say(workspace, e.RunRequested(name="sales", source=e.RunSource(notebook=LOG, seq=1)), log=LogId("r1"))
+    assert (await workspace.find("sales")).log == LOG, "its runs have its name, too"
     await say(workspace, e.NotebookCreated(name="costs"), log=LogId("m3"))
     with pytest.raises(BadInput):
         await workspace.find("costs")

@@ -173,9 +173,13 @@ class CellAdded(Event, frozen=True, kw_only=True, tag="cell_added"):
 
 
 class CellRemoved(Event, frozen=True, kw_only=True, tag="cell_removed"):
-    """A cell is taken out. Its place and its text are remembered."""
+    """A cell is taken out. Its place and its text are remembered.
+
+    With `base_hash`, the hash of the source that was seen, it is refused when the source has moved on.
+    """
 
     cell: CellId
+    base_hash: str | None = None
 
 
 class CellMoved(Event, frozen=True, kw_only=True, tag="cell_moved"):
@@ -241,11 +245,25 @@ CellChange: TypeAlias = (
 
 
 class ExecutionRequested(Event, frozen=True, kw_only=True, tag="execution_requested"):
-    """Somebody wants a cell to run, as its source is under `source_hash`."""
+    """Somebody wants a cell to run, as its source is under `source_hash`; with `needs`, once that one ended as ok."""
 
     execution: ExecutionId
     cell: CellId
     source_hash: str
+    runtime: str | None = None
+    needs: ExecutionId | None = None
+
+
+class ScratchRequested(Event, frozen=True, kw_only=True, tag="scratch_requested"):
+    """Somebody wants code to run that is in no cell of the notebook.
+
+    `cell` is a new id, under which its execution and what that shows are found. Nothing shows it as a cell.
+    """
+
+    execution: ExecutionId
+    cell: CellId
+    source: Content
+    kind: CellKind = "code"
     runtime: str | None = None
 
 
@@ -503,12 +521,17 @@ class RestartRequested(Event, frozen=True, kw_only=True, tag="restart_requested"
 
 
 class RunCell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="run_cell"):
-    """The effect of running a cell, bound to the source and the kind of cell that were shown (rule 9)."""
+    """The effect of running a cell, bound to the source and the kind of cell that were shown (rule 9).
+
+    With `source`, it is that of code without a cell, and `cell` is a new id (see `scratch_requested`).
+    """
 
     execution: ExecutionId
     cell: CellId
     source_hash: str
     cell_kind: CellKind = "code"
+    needs: ExecutionId | None = None
+    source: Content | None = None
 
 
 class ProposalMade(Event, frozen=True, kw_only=True, tag="proposal_made"):
@@ -659,6 +682,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
 
 ExecutionEvent: TypeAlias = (
     ExecutionRequested
+    | ScratchRequested
     | ExecutionClaimed
     | ExecutionStarted
     | OutputAdded

@@ -12,15 +12,27 @@ from msgspec.structs import replace
 from . import events as e
 from .events import Entry
 from .ids import CellId, ExecutionId
-from .notebook import Execution, Input, Notebook, Result
+from .notebook import Cell, Execution, ExecutionState, Input, Notebook, Result
 from .outputs import forget_displays, set_cell
 from .stale import fingerprint
+from .text import source_hash as hash_of
+
+SCRATCHES = 10
+"""How many pieces of code that was executed without a cell are kept once they are over. The log has all."""
 
 
 def queue(
-    now: Notebook, entry: Entry, execution: ExecutionId, cell: CellId, source_hash: str, wants: str | None
+    now: Notebook,
+    entry: Entry,
+    execution: ExecutionId,
+    cell: CellId,
+    source_hash: str,
+    *,
+    wants: str | None = None,
+    needs: ExecutionId | None = None,
 ) -> None:
     """A request waits in its cell."""
+    needed = now.execution(needs) if needs is not None else None
     queued = Execution(
         id=execution,
         cell=cell,
@@ -31,9 +43,56 @@ def queue(
         on_behalf_of=entry.behalf,
         at=entry.at,
         wants=wants,
+        needs=needs,
+        blocked=needed is not None and needed.blocked,
     )
     now.executions[execution] = cell
     set_cell(now, cell, queued=queued)
+
+
+def queue_effect(now: Notebook, entry: Entry, effect: e.RunCell) -> None:
+    """The effect of an accepted proposal waits as if it had been requested."""
+    if effect.source is None:
+        queue(now, entry, effect.execution, effect.cell, effect.source_hash, needs=effect.needs)
+    else:
+        add_scratch(now, entry, scratch_of(effect, effect.source))
+
+
+def scratch_of(effect: e.RunCell, source: str) -> e.ScratchRequested:
+    """What asks for code without a cell, as a proposal shows it."""
+    return e.ScratchRequested(execution=effect.execution, cell=effect.cell, source=source, kind=effect.cell_kind)
+
+
+def add_scratch(now: Notebook, entry: Entry, event: e.ScratchRequested) -> None:
+    """Code without a cell waits: behind all cells, and in nobody's view."""
+    _forget_scratches(now)
+    now.cells[event.cell] = Cell(
+        id=event.cell,
+        kind=event.kind,
+        source=event.source,
+        added_by=entry.by,
+        edited_by=entry.by,
+        changed_seq=entry.seq,
+        removed=True,
+        scratch=True,
+    )
+    now.order.append(event.cell)
+    queue(now, entry, event.execution, event.cell, hash_of(event.source), wants=event.runtime)
+
+
+def _forget_scratches(now: Notebook) -> None:
+    """Only the last ones that are over stay. They stand at the end: nothing goes behind them but more of them."""
+    kept = 0
+    for place in range(len(now.order) - 1, -1, -1):
+        cell = now.cells[now.order[place]]
+        if not cell.scratch:
+            return
+        if cell.queued is not None or (cell.execution is not None and cell.execution.is_open):
+            continue
+        kept += 1
+        if kept > SCRATCHES:
+            forget_displays(now, cell)
+            del now.order[place], now.cells[cell.id]
 
 
 def change(now: Notebook, execution: ExecutionId, **fields: Any) -> None:
@@ -48,7 +107,7 @@ def change(now: Notebook, execution: ExecutionId, **fields: Any) -> None:
 def start(now: Notebook, entry: Entry, event: e.ExecutionStarted) -> None:
     """A request begins."""
     if event.execution not in now.executions:  # in a run, cells start without a request of their own
-        queue(now, entry, event.execution, event.cell, event.source_hash, None)
+        queue(now, entry, event.execution, event.cell, event.source_hash)
     cell = now.cells[event.cell]
     assert cell.queued is not None  # noqa: S101 - `rules` starts only what waits
     forget_displays(now, cell)
@@ -73,7 +132,9 @@ def _reads(now: Notebook, event: e.ExecutionStarted) -> dict[CellId, str] | None
     reads: dict[CellId, str] = {}
     for name in event.uses:
         definer = now.definers.get(name)
-        execution = now.cells[definer].execution if definer is not None else None
+        # Code without a cell is forgotten after a while; that it defined a name is not.
+        cell = now.cells.get(definer) if definer is not None else None
+        execution = cell.execution if cell is not None else None
         if definer == event.cell and execution is not None:
             # `x = x + 1`, run again, still stands on whatever it stood on before.
             reads = (execution.reads or {}) | reads
@@ -82,14 +143,30 @@ def _reads(now: Notebook, event: e.ExecutionStarted) -> dict[CellId, str] | None
     return reads
 
 
-def end(now: Notebook, entry: Entry, execution: ExecutionId, **fields: Any) -> None:
-    """An execution is over: it ran, or it never will."""
+def end(now: Notebook, entry: Entry, execution: ExecutionId, *, state: ExecutionState, **fields: Any) -> None:
+    """An execution is over: it ran, or it never will. What needed it to end well is not to begin."""
     cell = now.cells[now.executions.pop(execution)]
+    fields |= {"state": state, "finished_at": entry.at}
     if cell.queued is not None and cell.queued.id == execution:
-        missed = replace(cell.queued, finished_at=entry.at, **fields)
-        set_cell(now, cell.id, missed=missed, queued=None)
+        is_told = cell.queued.blocked
+        set_cell(now, cell.id, missed=replace(cell.queued, **fields), queued=None)
     elif cell.execution is not None:
-        set_cell(now, cell.id, execution=replace(cell.execution, finished_at=entry.at, **fields), missed=None)
+        is_told = False
+        set_cell(now, cell.id, execution=replace(cell.execution, **fields), missed=None)
+    else:
+        return
+    if state != "ok" and not is_told:
+        _block(now, execution)
+
+
+def _block(now: Notebook, failed: ExecutionId) -> None:
+    """What needs it is blocked, and what needs that. A need was there first, so one look in order is enough."""
+    blocked = {failed}
+    for id, cell in now.executions.items():
+        waits = now.cells[cell].queued
+        if waits is not None and waits.id == id and waits.needs in blocked:
+            blocked.add(id)
+            set_cell(now, cell, queued=replace(waits, blocked=True))
 
 
 def take_over(now: Notebook, entry: Entry, event: e.OutputsImported) -> None:

@@ -29,6 +29,8 @@ ExecutionState: TypeAlias = Literal["queued", "claimed", "running", "skipped"] |
 CellState: TypeAlias = Literal["never_run", "queued", "running", "skipped"] | ExecutionStatus
 ProposalState: TypeAlias = Literal["open", "accepted", "declined", "withdrawn", "expired"]
 
+RUNS: tuple[CellKind, ...] = ("code", "sql")
+"""The kinds of cell that a runtime can execute."""
 INLINE_TEXT = 64 * 1024
 """How much of a stream stays in the notebook: half of it from the head, half from the tail."""
 
@@ -53,6 +55,10 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     on_behalf_of: ActorId | None = None
     at: str
     wants: str | None = None
+    needs: ExecutionId | None = None
+    """The execution that has to end as ok before this one may begin."""
+    blocked: bool = False
+    """Whether that one ended otherwise: this one is to be skipped."""
     runtime: RuntimeId | None = None
     epoch: int | None = None
     started_at: str | None = None
@@ -95,6 +101,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     gap_seq: int = 0
     """When something that ran was last taken away from before it, or it stopped being code itself."""
     removed: bool = False
+    scratch: bool = False
+    """Whether it is code that was executed without a cell: it is `removed` from the beginning, and stands last."""
     after_run: bool = False
     """In a run: whether somebody added or changed it once the run was over."""
     execution: Execution | None = None
@@ -120,7 +128,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def runs(self) -> bool:
         """Whether a runtime can execute it."""
-        return self.kind in ("code", "sql")
+        return self.kind in RUNS
 
 
 class Binding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

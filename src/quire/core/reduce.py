@@ -33,7 +33,7 @@ from .notebook import (
 from .outputs import set_cell
 from .text import apply
 
-REDUCER = 4
+REDUCER = 5
 
 _CONTAINERS = (
     "cells",
@@ -119,7 +119,11 @@ def _apply(folding: Fold, now: Notebook, entry: Entry, event: e.AnyEvent) -> Non
         case e.DisplayUpdated():
             outputs.update_display(folding.outputs, now, event)
         case e.ExecutionRequested():
-            executions.queue(now, entry, event.execution, event.cell, event.source_hash, event.runtime)
+            executions.queue(
+                now, entry, event.execution, event.cell, event.source_hash, wants=event.runtime, needs=event.needs
+            )
+        case e.ScratchRequested():
+            executions.add_scratch(now, entry, event)
         case e.ExecutionClaimed():
             executions.change(now, event.execution, state="claimed", runtime=event.runtime, epoch=event.epoch)
         case e.ExecutionStarted():
@@ -147,7 +151,7 @@ def _apply(folding: Fold, now: Notebook, entry: Entry, event: e.AnyEvent) -> Non
             _change_cell(now, event.cell, metadata=metadata)
         case e.ExecutionSkipped():
             if event.execution not in now.executions:
-                executions.queue(now, entry, event.execution, event.cell, "", None)
+                executions.queue(now, entry, event.execution, event.cell, "")
             executions.end(now, entry, event.execution, state="skipped", why=event.why)
         case e.ExecutionCancelled():
             executions.end(now, entry, event.execution, state="cancelled", why=event.why)
@@ -396,7 +400,7 @@ def _make_proposal(now: Notebook, entry: Entry, event: e.ProposalMade) -> None:
 def _accept_proposal(folding: Fold, now: Notebook, entry: Entry, event: e.ProposalAccepted) -> None:
     _apply_changes(folding, now, entry, event.applied or ())
     for effect in event.effects or ():
-        executions.queue(now, entry, effect.execution, effect.cell, effect.source_hash, None)
+        executions.queue_effect(now, entry, effect)
     _decide(now, entry, event.proposal, "accepted")
 
 

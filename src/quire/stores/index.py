@@ -15,7 +15,17 @@ from typing import Any, TypeAlias
 import msgspec
 
 from ..core.directory import Directory
-from ..core.events import Display, DisplayUpdated, Entry, Fault, Output, ProposalAccepted, Raised, Stream
+from ..core.events import (
+    Display,
+    DisplayUpdated,
+    Entry,
+    Fault,
+    Output,
+    ProposalAccepted,
+    Raised,
+    ScratchRequested,
+    Stream,
+)
 from ..core.ids import CellId, ExecutionId, LogId
 from ..core.notebook import Cell, Execution, Notebook
 from ..core.reduce import REDUCER, Fold
@@ -164,6 +174,8 @@ def index_log(log: LogId, start: Notebook, entries: Iterable[Entry]) -> IndexRow
     for entry in entries:
         execution = getattr(entry.event, "execution", None)
         cell = folding.now.executions.get(execution) if execution is not None else None
+        if isinstance(entry.event, ProposalAccepted | ScratchRequested):
+            _add_scratches(rows, log, folding.now, touched)
         folding.add(entry)
         if isinstance(entry.event, ProposalAccepted):
             touched.update({effect.execution: effect.cell for effect in entry.event.effects or ()})
@@ -177,6 +189,12 @@ def index_log(log: LogId, start: Notebook, entries: Iterable[Entry]) -> IndexRow
         _add_execution(rows, log, folding.now.cells[cell], execution)
     _add_notebook(rows, log, folding.now)
     return rows
+
+
+def _add_scratches(rows: IndexRows, log: LogId, now: Notebook, touched: dict[ExecutionId, CellId]) -> None:
+    """What was executed without a cell may be forgotten with the next event."""
+    for execution in [id for id, cell in touched.items() if now.cells[cell].scratch and id not in now.executions]:
+        _add_execution(rows, log, now.cells[touched.pop(execution)], execution)
 
 
 def _shown(now: Notebook, display_id: str) -> Iterator[tuple[ExecutionId, CellId]]:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import os
 import pwd
 import re
+from collections.abc import Collection
 
 import msgspec
 
 from ..core import events as e
 from ..core.directory import Directory, Token
-from ..core.errors import Refused
+from ..core.errors import BadInput, Refused
 from ..core.events import KnownEvent, Scope
 from ..core.ids import ActorId, LogId, TokenId, actor_kind, check_actor
 from ..core.roles import ALL_SCOPES
@@ -30,6 +31,7 @@ OWNER_SCOPES: frozenset[Scope] = ALL_SCOPES - {"approve"}
 DOES: dict[str, str] = {"read": "read", "edit": "edit", "run": "run", "approve": "approve", "admin": "administer"}
 """What somebody does with a scope, for messages."""
 RUNTIME_SCOPES: frozenset[Scope] = frozenset(("read", "run"))
+AGENT_SCOPES: frozenset[Scope] = frozenset(("read", "edit", "run"))
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +65,19 @@ def owner() -> Identity:
         name = str(os.getuid())
     actor = check_actor(f"human:{re.sub(r'[^!-9;-~]', '-', name)}")
     return Identity(actor=actor, scopes=OWNER_SCOPES, owns=True)
+
+
+def agent(name: str, asks: Collection[Scope] = ()) -> Identity:
+    """An agent that the owner of the files started. It may not say yes to anything, and the files are not its own."""
+    wrong = sorted(set(asks) - {"edit", "run"})
+    if wrong:
+        raise BadInput(f"An agent can be made to ask before it may edit or run, not before {', '.join(wrong)}.")
+    return Identity(
+        actor=check_actor(f"agent:{name}"),
+        scopes=AGENT_SCOPES,
+        on_behalf_of=owner().actor,
+        asks=frozenset(asks),
+    )
 
 
 def system() -> Identity:

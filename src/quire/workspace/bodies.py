@@ -6,7 +6,7 @@ The door reads each of these strictly: what is not a field of it is refused. Wha
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -116,6 +116,14 @@ class ExecutionsWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Cells that are to run, in this order."""
 
     cells: Annotated[tuple[CellToRun, ...], Meta(min_length=1, max_length=5000)]
+    runtime: str | None = None
+
+
+class ScratchWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Code that is to run without being a cell."""
+
+    source: Annotated[str, Meta(min_length=1, max_length=1_000_000)]
+    kind: Literal["code", "sql"] = "code"
     runtime: str | None = None
 
 

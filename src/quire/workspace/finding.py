@@ -10,9 +10,10 @@ from ..stores.store import LogInfo
 
 
 def pick(name: str, logs: Sequence[LogInfo]) -> LogInfo:
-    """The one of `logs` that has this id or name, or whose id begins so."""
+    """The one of `logs` that has this id or name, or whose id begins so. Runs have the name of their notebook: it comes first."""
     ways = (
         [each for each in logs if each.log == name],
+        [each for each in logs if each.name == name and each.kind == "notebook"],
         [each for each in logs if each.name == name],
         [each for each in logs if name and each.log.startswith(name)],
     )

@@ -57,6 +57,7 @@ class _Shared(msgspec.Struct, kw_only=True):
     clock: Callable[[], str]
     lanes: Lanes
     watchings: Watchings
+    where: str
     live: dict[LogId, Live[Any]] = {}
     redacting: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
 
@@ -65,14 +66,25 @@ class LocalWorkspace:
     """A workspace whose store is at hand."""
 
     def __init__(
-        self, store: Store, blobs: Blobs, identity: Identity | None = None, now: Callable[[], str] = clock.now
+        self,
+        store: Store,
+        blobs: Blobs,
+        identity: Identity | None = None,
+        now: Callable[[], str] = clock.now,
+        *,
+        where: str = "",
     ) -> None:
         # Looked up for whatever a bearer does: many who ask at once share one look.
         self._rights = Rights(store, Shared(self._directory), now)
         lanes = Lanes()
         watchings = Watchings(store, self._rights, lanes)
-        self._shared = _Shared(store=store, blobs=blobs, clock=now, lanes=lanes, watchings=watchings)
+        self._shared = _Shared(store=store, blobs=blobs, clock=now, lanes=lanes, watchings=watchings, where=where)
         self.identity = identity or access.owner()
+
+    @property
+    def where(self) -> str:
+        """The address under which other processes of this machine find it; empty where there is none."""
+        return self._shared.where
 
     @property
     def lanes(self) -> OwnLanes:

@@ -15,6 +15,7 @@ from ..core.errors import BadInput, Refused
 from ..core.events import CellKind, Draft, Entry, KnownEvent, ProposalMade, RunCell
 from ..core.ids import CellId, ProposalId
 from ..core.notebook import Notebook
+from ..core.text import source_hash
 from .access import Identity, scope_of
 
 _TALK = e.CommentEvent | e.ProposalEvent
@@ -35,6 +36,8 @@ def as_proposal(identity: Identity, drafts: Sequence[Draft], now: Notebook) -> D
             changes.append(event)
         elif isinstance(event, e.ExecutionRequested):
             effects.append(_effect(event, _kind(now, changes, event.cell)))
+        elif isinstance(event, e.ScratchRequested):
+            effects.append(_scratch(event))
         else:
             _refuse(identity, event)
     first = drafts[0]
@@ -51,9 +54,30 @@ def proposed(drafts: Sequence[Draft], entries: Sequence[Entry]) -> ProposalMade 
 
 
 def _effect(request: e.ExecutionRequested, kind: CellKind) -> RunCell:
+    _check_runtime(request)
+    return RunCell(
+        execution=request.execution,
+        cell=request.cell,
+        source_hash=request.source_hash,
+        cell_kind=kind,
+        needs=request.needs,
+    )
+
+
+def _scratch(request: e.ScratchRequested) -> RunCell:
+    _check_runtime(request)
+    return RunCell(
+        execution=request.execution,
+        cell=request.cell,
+        source_hash=source_hash(request.source),
+        cell_kind=request.kind,
+        source=request.source,
+    )
+
+
+def _check_runtime(request: e.ExecutionRequested | e.ScratchRequested) -> None:
     if request.runtime is not None:
         raise BadInput(f"A run of cell {request.cell!r} on one runtime cannot be proposed. Leave `runtime` out.")
-    return RunCell(execution=request.execution, cell=request.cell, source_hash=request.source_hash, cell_kind=kind)
 
 
 def _kind(now: Notebook, changes: list[e.CellChange], cell: CellId) -> CellKind:

@@ -50,6 +50,13 @@ async def mirror(
         await house.close()
 
 
+async def mirror_once(
+    workspace: Workspace, folder: Path, notebook: LogId, *, tell: Callable[[str], None] = lambda message: None
+) -> None:
+    """Bring a notebook and its file together as they are now; `folder` without links. Others may mirror it, too."""
+    await Following(workspace, notebook, folder, tell, lambda path: False).step()
+
+
 class _Mirror:
     def __init__(
         self, workspace: Workspace, folder: Path, notebooks: Collection[LogId] | None, tell: Callable[[str], None]

@@ -123,7 +123,7 @@ class Attached:
 
 def _asked_for(event: e.AnyEvent) -> Iterator[ExecutionId]:
     match event:
-        case e.ExecutionRequested():
+        case e.ExecutionRequested() | e.ScratchRequested():
             yield event.execution
         case e.ProposalAccepted():
             yield from (effect.execution for effect in event.effects or ())

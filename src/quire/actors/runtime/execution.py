@@ -14,6 +14,7 @@ import msgspec
 from ...core import events as e
 from ...core.events import ExecutionStatus, Fault
 from ...core.ids import CellId, ExecutionId
+from ...core.names import analyse
 from ...core.text import source_hash
 from ...files.plain import one_line
 from .client import KernelClient, KernelDied, Request
@@ -21,7 +22,6 @@ from .flights import Flight, Stopped
 from .flushing import MOST_UNFLUSHED, Flushing
 from .media import fault_in
 from .messages import Message, Showing
-from .names import analyse
 from .recorder import Recorder
 from .secrets import Remover
 from .streams import Spool

@@ -206,8 +206,10 @@ class _Server:
     def _hear(self, entry: Entry) -> None:
         self._speaker.hear(entry)
         match entry.event:
-            case e.ExecutionRequested() | e.ProposalAccepted() | e.ExecutionFinished():
+            case e.ExecutionRequested() | e.ScratchRequested() | e.ProposalAccepted():
                 self._news.set()
+            case e.ExecutionFinished() | e.ExecutionCancelled() | e.ExecutionSkipped():
+                self._news.set()  # what needed it may begin, or never will
             case e.InterruptRequested(execution=execution):
                 self._interrupt(execution)
             case e.RestartRequested(runtime=wanted):
@@ -275,8 +277,13 @@ class _Server:
         return False
 
     async def _run(self, execution: Execution, cell: Cell) -> None:
-        if cell.removed or cell.kind != execution.cell_kind:
-            now = "was removed" if cell.removed else f"is a {cell.kind} cell now"
+        if execution.blocked:
+            why = "a cell before it did not end well"
+            await self._at.say(e.ExecutionSkipped(execution=execution.id, cell=cell.id, why=why))
+            return
+        is_gone = cell.removed and not cell.scratch
+        if is_gone or cell.kind != execution.cell_kind:
+            now = "was removed" if is_gone else f"is a {cell.kind} cell now"
             await self._at.say(e.ExecutionCancelled(execution=execution.id, why=f"its cell {now}"))
             return
         source = await self._at.requested(execution, cell)
@@ -384,8 +391,9 @@ class _Server:
 
 
 def _can_run(notebook: Notebook) -> Iterator[tuple[Execution, Cell]]:
-    """What waits, in the order in which it was asked for, but for cells that run."""
+    """What waits for nothing but a runtime, in the order in which it was asked for."""
     for execution in queued(notebook):
         cell = notebook.cells[execution.cell]
-        if cell.execution is None or not cell.execution.is_open:
+        runs = cell.execution is not None and cell.execution.is_open
+        if not runs and execution.needs not in notebook.executions:
             yield execution, cell

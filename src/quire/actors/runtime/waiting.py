@@ -18,7 +18,7 @@ from ...workspace.workspace import Workspace
 
 LOCAL = "local"
 """What a request may call a runtime that was started beside the server."""
-ASKS = ("execution_requested", "proposal_accepted")
+ASKS = ("execution_requested", "scratch_requested", "proposal_accepted")
 """The events by which somebody asks for executions."""
 OTHERS_SECONDS = 10.0
 """How long what waits is left to a runtime that somebody brought and that is at nothing."""

@@ -40,7 +40,13 @@ def accept(now: Notebook, event: e.NotebookEvent, asking: Asking) -> e.NotebookE
 
 
 _NOT_WHEN_ARCHIVED = (
-    e.CellChange | e.ExecutionRequested | e.ProposalMade | e.ProposalAccepted | e.FileMerged | e.OutputsImported
+    e.CellChange
+    | e.ExecutionRequested
+    | e.ScratchRequested
+    | e.ProposalMade
+    | e.ProposalAccepted
+    | e.FileMerged
+    | e.OutputsImported
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ..errors import NotFound
+from ..errors import NotFound, Refused
 from ..ids import ActorId, CellId, nearest
 from ..notebook import Cell, Notebook
 from ..text import Edit
@@ -27,7 +27,15 @@ class Asking(msgspec.Struct, kw_only=True):
 
 
 def known_cell(now: Notebook, cell: CellId) -> Cell:
-    """The cell of that id, also a removed one, or NotFound with the nearest ids."""
+    """The cell of that id, also a removed one, or NotFound with the nearest ids. What was executed without one is none."""
+    found = found_cell(now, cell)
+    if found.scratch:
+        raise Refused(f"{cell!r} is code that was executed without a cell; insert a cell with it instead.")
+    return found
+
+
+def found_cell(now: Notebook, cell: CellId) -> Cell:
+    """The same, or code that was executed without a cell."""
     found = now.cells.get(cell)
     if found is None:
         live = [each.id for each in now.live_cells]
@@ -35,6 +43,12 @@ def known_cell(now: Notebook, cell: CellId) -> Cell:
         hint = f" Nearest: {', '.join(close)}." if close else " It has no cells yet."
         raise NotFound(f"There is no cell {cell!r} in notebook {now.name!r}.{hint}", nearest=close)
     return found
+
+
+def running_cell(now: Notebook, cell: CellId) -> Cell:
+    """A cell that is there, or code without one: what a runtime may run."""
+    found = found_cell(now, cell)
+    return found if found.scratch else live_cell(now, cell)
 
 
 def live_cell(now: Notebook, cell: CellId) -> Cell:

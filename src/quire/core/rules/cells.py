@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from .. import events as e
 from ..errors import BadInput, Refused
 from ..ids import CellId, EventId, LogId, check_cell_id, check_name
-from ..notebook import Notebook
+from ..notebook import Cell, Notebook
 from ..reduce import Fold
 from ..text import Edit, check_edit, difference, rebase, source_hash
 from .asking import Asking, known_cell, live_cell
@@ -36,7 +36,9 @@ def accept(now: Notebook, event: e.CellChange, asking: Asking) -> e.CellChange:
         case e.CellTagged():
             known_cell(now, event.cell)
             _check_tags(event.tags)
-        case e.CellRemoved() | e.CellKindChanged() | e.CellMetadataSet():
+        case e.CellRemoved():
+            _check_removed(now, event)
+        case e.CellKindChanged() | e.CellMetadataSet():
             known_cell(now, event.cell)
         case e.SourceEdited():
             return _complete_edit(now, event, asking)
@@ -49,11 +51,17 @@ def _check_added(now: Notebook, event: e.CellAdded) -> None:
     _check_tags(event.tags)
     if event.name is not None:
         check_name(event.name, "A cell's name")
-    before = now.cells.get(event.cell)
+    before = known_cell(now, event.cell) if event.cell in now.cells else None
     if event.after == event.cell:
         raise BadInput(f"Cell {event.cell!r} cannot go after itself.")
     if before is not None and not before.removed:
         raise Refused(f"Cell {event.cell!r} exists already in notebook {now.name!r}. Choose another id.")
+
+
+def _check_removed(now: Notebook, event: e.CellRemoved) -> None:
+    known_cell(now, event.cell)
+    if event.base_hash is not None:
+        _check_base(live_cell(now, event.cell), event.base_hash, "remove it")
 
 
 def _check_anchor(now: Notebook, after: CellId | None) -> None:
@@ -80,16 +88,21 @@ def _complete_edit(now: Notebook, event: e.SourceEdited, asking: Asking) -> e.So
 
 def _complete_text(now: Notebook, event: e.SourceEdited) -> e.SourceEdited:
     cell = live_cell(now, event.cell)
+    _check_base(cell, event.base_hash, "send the edit again")
+    return replace(event, applied=difference(cell.source, event.text or ""))
+
+
+def _check_base(cell: Cell, base_hash: str | None, next_step: str) -> None:
+    """Refuse what was made against a source that has moved on (rule 8), and say what it is now."""
     current = source_hash(cell.source)
-    if event.base_hash != current:
+    if base_hash != current:
         raise Refused(
-            f"Cell {event.cell!r} was changed by {cell.edited_by} since you read it. "
-            f"Its text now is in `source`; send the edit again with base_hash={current}.",
+            f"Cell {cell.id!r} was changed by {cell.edited_by} since you read it. "
+            f"Its text now is in `source`; {next_step} with base_hash={current}.",
             source=cell.source,
             source_hash=current,
             changed_by=cell.edited_by,
         )
-    return replace(event, applied=difference(cell.source, event.text or ""))
 
 
 def _complete_splices(now: Notebook, event: e.SourceEdited, base: int, asking: Asking) -> e.SourceEdited:
@@ -127,7 +140,7 @@ def bases(event: e.KnownEvent, now: Notebook) -> Iterator[tuple[CellId, int]]:
 
 def edits_of(entry: e.Entry, cell: CellId) -> Iterator[Edit]:
     """What an entry did to the text of a cell. A cell that it brought in has no text before."""
-    for change in _changes(entry.event):
+    for change in changes_in(entry.event):
         match change:
             case e.SourceEdited() if change.cell == cell:
                 yield change.edit if change.applied is None else change.applied
@@ -139,7 +152,8 @@ def edits_of(entry: e.Entry, cell: CellId) -> Iterator[Edit]:
                 pass
 
 
-def _changes(event: e.AnyEvent) -> tuple[e.CellChange, ...]:
+def changes_in(event: e.AnyEvent) -> tuple[e.CellChange, ...]:
+    """What an event did to the text of cells, one thing after the other."""
     match event:
         case e.FileMerged():
             return event.changes
@@ -170,6 +184,6 @@ def completed_file(now: Notebook, event: e.FileMerged, asking: Asking) -> e.File
     return replace(event, changes=completed(now, event.changes, asking)[0])
 
 
-def as_entry(change: e.CellChange | e.ExecutionRequested, seq: int, asking: Asking) -> e.Entry:
+def as_entry(change: e.CellChange | e.ExecutionRequested | e.ScratchRequested, seq: int, asking: Asking) -> e.Entry:
     """An entry for trying out what an event leads to."""
     return e.Entry(log=LogId(""), seq=seq, id=EventId(""), at=asking.at, actor=asking.actor, event=change)

@@ -8,11 +8,14 @@ from msgspec.structs import replace
 
 from .. import events as e
 from ..errors import BadInput, Conflict, NotFound, Refused
-from ..ids import ActorId, CellId, ExecutionId, RuntimeId, actor_kind, check_id, check_name
-from ..notebook import INLINE_TEXT, Cell, Execution, Notebook
+from ..ids import ActorId, CellId, ExecutionId, RuntimeId, actor_kind, check_cell_id, check_id, check_name
+from ..notebook import INLINE_TEXT, RUNS, Cell, Execution, Notebook
 from ..text import source_hash
 from ..values import Json
-from .asking import Asking, live_cell
+from .asking import Asking, live_cell, running_cell
+
+MOST_SCRATCH = 1_000_000
+"""Characters of code that is executed without a cell."""
 
 
 def accept(now: Notebook, event: e.ExecutionEvent, asking: Asking) -> e.ExecutionEvent:
@@ -34,6 +37,9 @@ def accept(now: Notebook, event: e.ExecutionEvent, asking: Asking) -> e.Executio
             _held(now, event.execution, event.epoch, asking.actor)
         case e.ExecutionRequested():
             check_request(now, event.execution, event.cell, event.source_hash)
+            check_needed(now, event.execution, event.needs)
+        case e.ScratchRequested():
+            check_scratch(now, event)
         case e.ExecutionClaimed():
             return _complete_claim(now, event, asking)
         case e.ExecutionStarted():
@@ -78,6 +84,30 @@ def check_request(now: Notebook, execution: ExecutionId, cell: CellId, wanted_ha
     return found
 
 
+def check_needed(now: Notebook, execution: ExecutionId, needed: ExecutionId | None) -> None:
+    """What an execution waits for has to be under way."""
+    if needed is not None and needed not in now.executions:
+        told = f"Execution {execution!r} needs {needed!r}, which is not under way in notebook {now.name!r}"
+        raise NotFound(f"{told}. Leave `needs` out if that ended well.")
+
+
+def check_scratch(now: Notebook, event: e.ScratchRequested) -> None:
+    """Code without a cell has ids that nothing else has, is of a kind that runs, and is no data."""
+    check_id(event.execution, "Execution")
+    check_cell_id(event.cell)
+    if event.cell in now.cells:
+        raise Refused(f"Cell {event.cell!r} exists already in notebook {now.name!r}. Choose another id.")
+    if event.execution in now.executions:
+        raise Refused(f"Execution {event.execution!r} exists already. Choose another id.")
+    if event.kind not in RUNS:
+        raise BadInput(f"A {event.kind} cell does not run. Send code or sql.")
+    if len(event.source) > MOST_SCRATCH:
+        told = (
+            f"The code of execution {event.execution!r} has {len(event.source):,} characters; {MOST_SCRATCH:,} may be"
+        )
+        raise BadInput(f"{told}. Put data into a file, and read that.")
+
+
 def check_imported(now: Notebook, event: e.OutputsImported, asking: Asking) -> None:
     """What a file shows belongs to the source that it has. In a run it is what an earlier one left, laid out beforehand."""
     if now.run is not None and not (now.run.status == "queued" and now.run.by == asking.actor):
@@ -120,6 +150,10 @@ def _complete_claim(now: Notebook, event: e.ExecutionClaimed, asking: Asking) ->
     found = _open(now, event.execution)
     if found.state != "queued":
         raise Conflict(f"Execution {event.execution!r} was claimed by {found.runtime}.", runtime=found.runtime)
+    if found.blocked:
+        raise Refused(f"Execution {event.execution!r} needed {found.needs!r}, which did not end well. Skip it.")
+    if found.needs in now.executions:
+        raise Conflict(f"Execution {event.execution!r} begins once {found.needs!r} has ended well. Run that first.")
     if found.wants is not None and not is_called(now, event.runtime, found.wants):
         raise Refused(f"Execution {event.execution!r} is for runtime {found.wants!r}, not for {event.runtime!r}.")
     return replace(event, epoch=asking.epoch)
@@ -145,7 +179,7 @@ def check_runtime(runtime: str, actor: ActorId) -> None:
 
 
 def _check_start(now: Notebook, event: e.ExecutionStarted, asking: Asking) -> None:
-    cell = live_cell(now, event.cell)
+    cell = running_cell(now, event.cell)
     if cell.execution is not None and cell.execution.state == "running":
         raise Conflict(f"Cell {event.cell!r} is running already, as execution {cell.execution.id!r}.")
     if now.run is not None and now.run.is_open:
@@ -243,7 +277,7 @@ def _check_skip(now: Notebook, event: e.ExecutionSkipped, asking: Asking) -> Non
         raise Refused(f"{asking.actor} cannot skip executions; cancel it instead (execution_cancelled).")
     if now.run is not None and now.run.is_open and not system:
         check_run_held(now, now.run.epoch or 0, asking.actor)
-    cell = live_cell(now, event.cell)
+    cell = running_cell(now, event.cell)
     if cell.queued is None:
         _check_new(now, event.execution, cell)
     elif cell.queued.id != event.execution:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from msgspec.structs import replace
 
 from .. import events as e
 from ..errors import BadInput, Conflict, NotFound, Refused
+from ..executions import scratch_of
 from ..ids import CellId, ProposalId, check_id, check_time
 from ..notebook import Notebook, Proposal
 from ..reduce import Fold
 from ..text import source_hash
 from .asking import Asking, live_cell
 from .cells import as_entry, completed
-from .executions import check_request
+from .executions import check_needed, check_request, check_scratch
 
 
 def accept(now: Notebook, event: e.ProposalEvent, asking: Asking) -> e.ProposalEvent:
@@ -67,13 +69,33 @@ def _check_made(now: Notebook, event: e.ProposalMade, asking: Asking) -> None:
 def _check_effects(then: Fold, effects: tuple[e.RunCell, ...], asking: Asking) -> None:
     """Each effect has to be possible after the changes and after the effects before it."""
     for effect in effects:
-        cell = check_request(then.now, effect.execution, effect.cell, effect.source_hash)
-        if cell.kind != effect.cell_kind:
-            raise Refused(
-                f"Cell {effect.cell!r} is a {cell.kind} cell, not {effect.cell_kind}. Make the proposal anew."
-            )
-        request = e.ExecutionRequested(execution=effect.execution, cell=effect.cell, source_hash=effect.source_hash)
+        check_needed(then.now, effect.execution, effect.needs)
+        source = effect.source
+        request = _request(then.now, effect) if source is None else _scratch(then.now, effect, source)
         then.add(as_entry(request, then.now.seq + 1, asking))
+
+
+def _request(now: Notebook, effect: e.RunCell) -> e.ExecutionRequested:
+    cell = check_request(now, effect.execution, effect.cell, effect.source_hash)
+    if cell.kind != effect.cell_kind:
+        raise Refused(f"Cell {effect.cell!r} is a {cell.kind} cell, not {effect.cell_kind}. Make the proposal anew.")
+    return e.ExecutionRequested(
+        execution=effect.execution, cell=effect.cell, source_hash=effect.source_hash, needs=effect.needs
+    )
+
+
+def _scratch(now: Notebook, effect: e.RunCell, source: str) -> e.ScratchRequested:
+    """Code without a cell is shown with the proposal: it is what runs, or nothing does (rule 9)."""
+    if source_hash(source) != effect.source_hash:
+        raise Refused(
+            f"Execution {effect.execution!r}: its `source_hash` is not that of its `source`. Make the proposal anew."
+        )
+    if effect.needs is not None:
+        raise BadInput(
+            f"Execution {effect.execution!r} is of code without a cell, which waits for no other: no `needs`."
+        )
+    check_scratch(now, request := scratch_of(effect, source))
+    return request
 
 
 def _complete_acceptance(now: Notebook, event: e.ProposalAccepted, asking: Asking) -> e.ProposalAccepted:
@@ -92,6 +114,8 @@ def _complete_acceptance(now: Notebook, event: e.ProposalAccepted, asking: Askin
             _check_still_there(now, change.cell, changes)
     applied, then = completed(now, changes, asking)
     for effect in effects:
+        if effect.source is not None:
+            continue  # it stands on nothing that could have changed
         cell = live_cell(then.now, effect.cell)
         if source_hash(cell.source) != effect.source_hash or cell.kind != effect.cell_kind:
             raise Refused(
@@ -118,10 +142,18 @@ def _selected(event: e.ProposalAccepted, proposal: Proposal) -> tuple[tuple[e.Ce
         )
     chosen = set(event.selection)
     _check_builds_on(proposal, chosen)
+    effects = [effect for number, effect in enumerate(proposal.effects, count) if number in chosen]
     return (
         tuple(change for number, change in enumerate(proposal.changes) if number in chosen),
-        tuple(effect for number, effect in enumerate(proposal.effects, count) if number in chosen),
+        tuple(_without_need(effects)),
     )
+
+
+def _without_need(effects: list[e.RunCell]) -> Iterator[e.RunCell]:
+    """What waited for an effect that was not selected waits for nothing."""
+    ids = {effect.execution for effect in effects}
+    for effect in effects:
+        yield effect if effect.needs in ids else replace(effect, needs=None)
 
 
 def _check_builds_on(proposal: Proposal, chosen: set[int]) -> None:

@@ -47,7 +47,7 @@ def check_undisturbed(name: str, run: Run, event: e.NotebookEvent, asking: Askin
 
     Whoever requested it lays out the cells before it is claimed, its runtime after that.
     """
-    if isinstance(event, e.ExecutionRequested | e.ExecutionClaimed | e.ProposalAccepted):
+    if isinstance(event, e.ExecutionRequested | e.ScratchRequested | e.ExecutionClaimed | e.ProposalAccepted):
         raise Refused(f"Run {name!r} is {run.status}: cells of it can be executed or changed once it is over.")
     if isinstance(event, e.RestartRequested):
         raise Refused(f"Run {name!r} is {run.status}, and its kernel is its own. Cancel it instead (`quire cancel`).")

@@ -18,8 +18,8 @@ import msgspec
 _PYTHON = ("python", "python3", "ipython", "ipython3")
 _INDENT = r"(?P<indent>[ \t]*)"
 _TARGET = r"(?P<target>[^\W\d][\w\s,.\[\]'\"()*]*?=\s*)?"
-_SHELL = re.compile(rf"{_INDENT}{_TARGET}!{{1,2}}(?P<rest>.*)", re.DOTALL)
-_MAGIC = re.compile(rf"{_INDENT}{_TARGET}%(?P<name>[A-Za-z_][\w.]*)(?:[ \t]+(?P<rest>.*))?[ \t]*", re.DOTALL)
+SHELL = re.compile(rf"{_INDENT}{_TARGET}!{{1,2}}(?P<rest>.*)", re.DOTALL)
+MAGIC = re.compile(rf"{_INDENT}{_TARGET}%(?P<name>[A-Za-z_][\w.]*)(?:[ \t]+(?P<rest>.*))?[ \t]*", re.DOTALL)
 _HELP = re.compile(rf"{_INDENT}(?:\?{{1,2}}\s*[\w.*%]+|[\w.*%]+\s*\?{{1,2}})[ \t]*;?[ \t]*")
 _MENTIONED = re.compile(r"\$\$|\$\{?([^\W\d]\w*)|\{\{|\{([^{}]*)\}")
 _RUNS_HERE = ("time", "prun")
@@ -94,7 +94,7 @@ def _logical_lines(source: str) -> Iterator[str]:
 
 def _is_special(line: str) -> bool:
     return any(mark in line for mark in "!%?") and (
-        _SHELL.fullmatch(line) is not None or _MAGIC.fullmatch(line) is not None or _HELP.fullmatch(line) is not None
+        SHELL.fullmatch(line) is not None or MAGIC.fullmatch(line) is not None or _HELP.fullmatch(line) is not None
     )
 
 
@@ -102,9 +102,9 @@ def _plain_line(line: str) -> str | None:
     line = line.rstrip("\r")
     if not any(mark in line for mark in "!%?"):
         return line
-    if (shell := _SHELL.fullmatch(line)) is not None:
+    if (shell := SHELL.fullmatch(line)) is not None:
         return f"{shell['indent']}{shell['target'] or ''}({_mentioned(shell['rest'])})"
-    if (magic := _MAGIC.fullmatch(line)) is not None:
+    if (magic := MAGIC.fullmatch(line)) is not None:
         return _plain_magic(magic)
     return f"{line[: len(line) - len(line.lstrip())]}pass" if _HELP.fullmatch(line) is not None else line
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire.actors.runtime.names import Names, analyse
+from quire.core.names import Names, analyse
 
 
 def names(source: str) -> tuple[str, str]:
