@@ -410,11 +410,25 @@ def test_outside_a_kernel_a_result_is_told_and_never_lost_silently(capsys: pytes
 
 def test_what_a_kernel_starts_with_is_one_expression() -> None:
     """A kernel takes those without IPython's machinery for cells, which is slow with a long text."""
-    ast.parse(kernel.startup_source(), mode="eval")
+    for frames in (False, True):
+        ast.parse(kernel.startup_source(frames=frames), mode="eval")
 
 
 WITHOUT_QUIRE = f"import sys; sys.path[:] = [each for each in sys.path if each != {str(SOURCE.parent)!r}]"
 BEFORE = "names = set(globals())"
+
+
+@pytest.mark.asyncio(loop_scope="function")
+async def test_frames_are_told_beside_their_tables_where_that_is_asked_for() -> None:
+    """In live kernels: what a run leaves has nothing in it that only agents read."""
+    shows = "import pandas as pd\ndisplay(pd.DataFrame({'a': [1, 2]}), 42)"
+    async with started() as (_, client):
+        await said(client, kernel.startup_source())
+        assert [kernel.FRAME in each["data"] for each in (await run(client, shows)).shown] == [False, False]
+        await said(client, kernel.startup_source(frames=True))
+        frame, number = (each["data"] for each in (await run(client, shows)).shown)
+    assert frame[kernel.FRAME] == {"shape": [2, 1], "columns": [["a", "int64"]], "rows": [["1"], ["2"]]}
+    assert "text/html" in frame and list(number) == ["text/plain"]
 
 
 @pytest.mark.asyncio(loop_scope="function")

@@ -607,14 +607,75 @@ def opened(name: str, data: bytes, media: str | None) -> Any:
     raise ImportError(f"{wanted} needed for result {name!r}, and not installed here.")
 
 
+# ---- What is told of a data frame, for those who read text
+
+_MOST_ROWS, _MOST_COLUMNS, _MOST_TOLD, _LONGEST_CELL = 8, 30, 4096, 60
+
+
+def frame_told(frame: Any) -> Any:
+    """Return the shape, the columns with their types and the first rows of a frame of pandas or polars, as JSON."""
+    rows, columns = frame.shape
+    head = frame.head(_MOST_ROWS)
+    if hasattr(frame, "iloc"):
+        names, lines = _of_pandas(head.iloc[:, :_MOST_COLUMNS])
+    else:
+        head = head[:, :_MOST_COLUMNS]
+        names, lines = _names(head), head.rows()
+    told: dict[str, Any] = {
+        "shape": [int(rows), int(columns)],
+        "columns": [[_cell(name), _cell(str(kind))] for name, kind in names],
+        "rows": [[_cell(each) for each in line] for line in lines],
+    }
+    while len(json.dumps(told)) > _MOST_TOLD and told["columns"]:
+        if told["rows"]:
+            told["rows"].pop()
+        else:
+            told["columns"].pop()
+    return told
+
+
+def _names(head: Any) -> list[tuple[Any, Any]]:
+    return list(zip(head.columns, head.dtypes))  # noqa: B905 - Python 3.8 knows no strict
+
+
+def _of_pandas(head: Any) -> Any:
+    """The columns and the rows, with the index among them where it says more than a count."""
+    names = _names(head)
+    counts = type(head.index).__name__ == "RangeIndex"
+    if not counts:
+        names.insert(0, (head.index.name or "index", getattr(head.index, "dtype", "")))
+    return names, list(head.itertuples(index=not counts, name=None))
+
+
+def _cell(value: Any) -> str:
+    """A value in a few characters. What is large, or somebody else's, is only named: writing it out may take for ever."""
+    if isinstance(value, float):
+        text = f"{value:.6g}"
+    elif isinstance(value, (str, bytes)):
+        text = str(value[: _LONGEST_CELL + 1])
+    elif value is None or isinstance(value, bool):
+        text = str(value)
+    elif _library(_class(value)) in ("datetime", "decimal", "numpy", "pandas"):
+        text = str(value) if getattr(value, "ndim", 0) == 0 else f"{_class(value).__name__} {value.shape}"
+    elif isinstance(value, int):
+        text = str(value) if value.bit_length() < 200 else "an integer of many digits"
+    elif isinstance(value, tuple):
+        parts = cast("tuple[Any, ...]", value)
+        text = ", ".join(map(_cell, parts)) if len(parts) < 10 else f"tuple of {len(parts)}"
+    else:
+        kind = _class(value).__name__
+        text = f"{kind} of {len(value)}" if hasattr(value, "__len__") else kind
+    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
+
+
 # ---- In kernels that do not have Quire
 
 
-def startup_source() -> str:
+def startup_source(*, frames: bool = False) -> str:
     """Return what a Python kernel runs, silently, before its first cell: one expression.
 
     Afterwards `quire.kernel` and `scrapbook` can be imported there. Where either is
-    installed, that one is what everybody gets.
+    installed, that one is what everybody gets. With `frames`, data frames are also shown as FRAME.
     """
     from importlib.util import find_spec
 
@@ -625,8 +686,9 @@ def startup_source() -> str:
     # Only the finder is compiled now, and the rest by whoever imports it: a kernel has to start quickly.
     finder = sources["quire.kernel"].rpartition(_FINDER)[2]
     imports = "from __future__ import annotations\nimport sys\nfrom typing import Any, cast\n"
+    calls = "install(sources)" + "; show_frames(sources)" * frames
     # In a namespace of its own: the notebook's has nothing new in it.
-    return f"exec({imports + finder!r} + 'install(sources)', {{'sources': {sources!r}, '__name__': 'quire.kernel'}})"
+    return f"exec({imports + finder + calls!r}, {{'sources': {sources!r}, '__name__': 'quire.kernel'}})"
 
 
 _FINDER = "# ---- Finding modules that came along as text\n"
@@ -642,6 +704,38 @@ def install(sources: Mapping[str, str]) -> None:
         there = {"quire": '"""The part of Quire that is inside a kernel."""\n', "scrapbook": _SHIM}
         # Last in line, so that whatever is installed comes first.
         sys.meta_path.append(Finder(dict(sources, **there)))
+
+
+FRAME = "application/vnd.quire.frame+json"
+"""The media type of what `frame_told` returns."""
+# By name, so that no library is imported for it; pandas has called itself both.
+_FRAMES = ("pandas", "pandas.core.frame", "polars.dataframe.frame")
+
+
+def show_frames(sources: Mapping[str, str]) -> None:
+    """Have data frames told beside their tables, from now on. A kernel starts also where that cannot be."""
+    told: dict[str, Any] = {"__name__": "quire.kernel"}
+
+    def frame_shown(frame: Any) -> Any:
+        """Nothing, where it fails: the table is shown in any case."""
+        try:
+            if "frame_told" not in told:
+                # Compiled when the first frame comes; and ours, whichever Quire is installed there.
+                exec(compile(sources["quire.kernel"], "<quire.kernel>", "exec"), told)  # noqa: S102 - our own source
+            return told["frame_told"](frame)
+        except Exception:
+            return None
+
+    try:
+        shell = sys.modules["IPython"].get_ipython()
+        formatters = shell.display_formatter.formatters
+        made = type(formatters["application/json"])(parent=shell.display_formatter)
+        made.format_type, made.print_method = FRAME, "_repr_quire_frame_"
+        for module in _FRAMES:
+            made.for_type_by_name(module, "DataFrame", frame_shown)
+        formatters[FRAME] = made
+    except Exception as error:
+        sys.stderr.write(f"quire: data frames are shown as tables only: {error}\n")
 
 
 class Finder:

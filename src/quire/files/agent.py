@@ -1,111 +1,93 @@
-"""A notebook as compact text, for agents and for terminals.
+"""A notebook as compact text, for agents and for terminals, within a budget of tokens.
 
-The outline has one line per cell; `source` adds what is written, `full` what came out.
+The outline has one line per cell; `source` adds what is written, `full` what came out. A budget is
+spent on the title first, then on what waits for somebody, on errors, on the lines of cells, on
+sources and on outputs. What is left out leaves a line that says how much, and how to get it.
+The parts: `agent_tokens` what a text costs, `agent_scene` how things are called, `agent_header` the lines to orient
+by, `agent_outline` which cells get one, `agent_errors` and `agent_hints` what went wrong, `agent_outputs` what came
+out, `agent_passage` and `agent_fold` long texts, `agent_page` who gets how much.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Collection, Sequence
 from typing import Literal, TypeAlias
 
-from ..core.events import Display, Output, Raised, Stream
 from ..core.ids import CellId, LogId
-from ..core.notebook import Cell, Execution, Notebook
-from ..core.stale import stale_cells
-from .plain import one_line, plain
+from ..core.notebook import Notebook
+from .agent_errors import did_not_run, run_lines
+from .agent_header import title, waiting
+from .agent_page import Page
+from .agent_scene import handle, scene_of, short_ids
+from .agent_tokens import Purse, lines_cost, tokens
+
+__all__ = ["VIEWS", "View", "handle", "render", "render_cells", "short_ids", "tokens"]
 
 View: TypeAlias = Literal["outline", "source", "full"]
 VIEWS: tuple[View, ...] = ("outline", "source", "full")
+_HEADERS = 0.5
+"""What part of a budget goes to lines of cells at most, where there is more to tell of them."""
+_WAITING = 0.2
 
 
-def render(log: LogId, notebook: Notebook, view: View = "outline") -> str:
-    """Return the notebook as text."""
-    stale = stale_cells(notebook)
-    lines = [_title(log, notebook), ""]
-    for number, cell in enumerate(notebook.live_cells, 1):
-        lines.append(_header(number, cell, cell.id in stale, with_source=view == "outline"))
-        if view != "outline":
-            lines += _indented(plain(cell.source))
-        if view == "full" and cell.execution is not None:
-            lines += _outputs(cell.execution)
-        if view != "outline":
-            lines.append("")
-    lines += _open_questions(notebook)
-    return "\n".join(lines).rstrip() + "\n"
+def render(
+    log: LogId | None,
+    notebook: Notebook,
+    *,
+    view: View = "outline",
+    budget: int | None = None,
+    cells: Sequence[CellId] | None = None,
+    changed: Collection[CellId] | None = None,
+    folder: str | None = None,
+    numbered: bool = False,
+    notes: Sequence[str] = (),
+) -> str:
+    """Return the notebook as text, or only these cells of it.
+
+    `changed` are those that changed since the reader looked: of all cells these are shown, and
+    of `cells` their sources come first. `notes` are told behind the title. A log of None is a
+    file that is no notebook yet.
+    """
+    scene = scene_of(notebook, folder)
+    purse = Purse(budget)
+    top = [title(log, scene, purse.left * 2 // 5)]
+    purse.pay(top)
+    live = list(notebook.live_cells)
+    wanted = cells if cells is not None else changed
+    shown = live if wanted is None else [cell for cell in live if cell.id in set(wanted)]
+    numbers = {cell.id: number for number, cell in enumerate(live, 1)} if numbered else {}
+    page = Page(scene, shown, purse, numbers)
+    page.errors()
+    told = [*notes, *run_lines(scene), *waiting(scene), *did_not_run(scene)]
+    top += (kept := _affordable(told, purse))
+    page.leave_out(len(told) - len(kept), "{count} lines on what waits")
+    page.headers(with_source=view == "outline", share=1 if view == "outline" else _HEADERS)
+    if view != "outline":
+        page.sources(first=changed or ())
+    if view == "full":
+        page.outputs()
+    return "\n".join([*top, *page.lines()]) + "\n"
 
 
-def _title(log: LogId, notebook: Notebook) -> str:
-    cells = sum(1 for _ in notebook.live_cells)
-    updated = (notebook.updated_at or "")[:19].replace("T", " ")
-    facts = [f"{cells} cell{'s' * (cells != 1)}", f"at {notebook.seq}", f"updated {updated}"]
-    if notebook.run is not None:
-        facts.insert(0, f"run {notebook.run.status}")
-    if notebook.archived:
-        facts.insert(0, "archived")
-    return f"{plain(notebook.name)}  [{log}]  {' · '.join(facts)}"
+def render_cells(notebook: Notebook, cells: Sequence[CellId], budget: int, *, with_outputs: bool = True) -> str:
+    """Return these cells with how they are, what went wrong in them and what they showed."""
+    purse = Purse(budget)
+    found = [notebook.cells[id] for id in dict.fromkeys(cells) if id in notebook.cells]
+    page = Page(scene_of(notebook), found, purse, {})
+    page.errors()
+    page.headers(with_source=not with_outputs)
+    if with_outputs:
+        page.outputs()
+    lines = page.lines()
+    return "\n".join(lines) + "\n" if lines else ""
 
 
-def _header(number: int, cell: Cell, stale: bool, *, with_source: bool) -> str:
-    state = cell.state if cell.runs else "-"
-    name = f" {plain(cell.name)}" if cell.name else ""
-    tags = f" [{', '.join(map(plain, cell.tags))}]" if cell.tags else ""
-    time = _duration(cell.execution)
-    source = f"  {one_line(cell.source, 72)}" if with_source else ""
-    # In a run that is over, what somebody changed is not what ran.
-    changed = " changed after the run" if cell.after_run else ""
-    facts = f"{state}{' stale' if stale else ''}{changed}{time}"
-    return f"{number:>3}  {cell.id:<8}  {cell.kind:<8}  {facts:<14}{name}{tags}{source}".rstrip()
-
-
-def _duration(execution: Execution | None) -> str:
-    if execution is not None and execution.imported:
-        return " imported"
-    if execution is None or execution.started_at is None or execution.finished_at is None:
-        return ""
-    spent = datetime.fromisoformat(execution.finished_at) - datetime.fromisoformat(execution.started_at)
-    return f" {spent.total_seconds():.2f} s"
-
-
-def _indented(text: str, mark: str = "     ") -> list[str]:
-    return [f"{mark}{line}".rstrip() for line in text.splitlines()]
-
-
-def _outputs(execution: Execution) -> Iterator[str]:
-    for output in execution.outputs:
-        yield from _indented(_output(output), "   > ")
-
-
-def _output(output: Output) -> str:
-    match output:
-        case Stream():
-            cut = f"\n[… {output.omitted:,} characters left out …]\n" if output.omitted else ""
-            return plain(output.head) + cut + plain(output.tail)
-        case Raised():
-            trace = "\n".join(map(plain, output.traceback))
-            return trace or f"{plain(output.ename)}: {plain(output.evalue)}"
-        case Display():
-            text = output.data.get("text/plain")
-            others = [media for media in (*output.data, *output.blobs) if media != "text/plain"]
-            also = f"[{', '.join(map(one_line, dict.fromkeys(others)))}]" if others else ""
-            return "\n".join(filter(None, [plain(text) if isinstance(text, str) else "", also]))
-
-
-def _open_questions(notebook: Notebook) -> Iterator[str]:
-    """What waits for somebody: proposals, conflicts, comments."""
-    for proposal, made in notebook.proposals.items():
-        if made.state == "open":
-            yield f"Proposal {proposal} by {made.by}: {one_line(made.why)}"
-    for conflict, found in notebook.conflicts.items():
-        yield f"Conflict {conflict} in cell {found.cell}: the notebook says {_side(found.ours)}, the file said {_side(found.theirs)}"
-    for comment, said in notebook.comments.items():
-        if said.resolved_by is None:
-            yield f"Comment {comment} by {said.by}{_about(said.cell)}: {one_line(said.text)}"
-
-
-def _side(text: str) -> str:
-    return repr(one_line(text, 40)) if text else "nothing"
-
-
-def _about(cell: CellId | None) -> str:
-    return f" on {cell}" if cell is not None else ""
+def _affordable(lines: Sequence[str], purse: Purse) -> list[str]:
+    """Those of the lines that together cost no more than their part."""
+    room, kept = int(purse.left * _WAITING), list[str]()
+    for line in lines:
+        price = lines_cost([line])
+        if price <= room and purse.pay([line]):
+            room -= price
+            kept.append(line)
+    return kept

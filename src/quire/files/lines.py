@@ -30,6 +30,8 @@ def _described(event: e.AnyEvent) -> str:
             return f"{event.cell} {', '.join(event.tags) or 'no tags'}"
         case e.ExecutionRequested() | e.ExecutionStarted():
             return f"{event.execution} runs {event.cell}"
+        case e.ScratchRequested():
+            return f"{event.execution} runs {event.cell}, which is no cell: {one_line(event.source)}"
         case e.OutputsImported():
             return f"{event.execution} {event.cell}: {len(event.outputs)} outputs"
         case e.ExecutionSkipped():

@@ -19,6 +19,13 @@ _OLD_FILE = re.compile(r'\s*File "([^\n"]+)", line (\d+)')
 _LIBRARY = re.compile(r"(?:^|/)(?:site-packages|dist-packages|lib/python3[^/]*)/|^<frozen |\.pyx$")
 
 
+_HEADS = re.compile(r"^(?=[ \t]*(?:Cell In\s?\[\d+\]|Input In \[\d+\]|File [^\n]+?[:,] ?(?:line )?\d+))", re.MULTILINE)
+_COUNT = re.compile(r"\s*(?:Cell In\s?|Input In )\[(\d+)\]")
+_FUNCTION = re.compile(r"[^\n]*?, in ([^\n(]{1,100})")
+_POINTED = re.compile(r"^-+> ?(\d+) ?([^\n]*)", re.MULTILINE)
+_NUMBERED = re.compile(r"^(-+>)? *(\d+) ?([^\n]*)$", re.MULTILINE)
+
+
 class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """A traceback, without what only says where a library went."""
 
@@ -30,9 +37,41 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """The lines of the cell that was running, from 1."""
 
 
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a frame was: in a cell or in a file."""
+
+    count: int | None = None
+    """The number that the kernel gave the execution, of a cell's frame."""
+    file: str | None = None
+    line: int
+    function: str = ""
+    code: str = ""
+    around: tuple[tuple[int, str], ...] = ()
+    """The lines that the kernel shows of it, with their numbers."""
+
+
+def place(frame: str) -> Place | None:
+    """What the plain text of a frame says of where it was; None of what is no frame."""
+    cell, file = _CELL.match(frame), _OLD_FILE.match(frame) or _FILE.match(frame)
+    found = cell or file
+    if found is None:
+        return None
+    count, function, pointed = _COUNT.match(frame), _FUNCTION.match(frame), _POINTED.search(frame)
+    return Place(
+        count=int(count[1]) if count is not None else None,
+        file=file[1] if file is not None and cell is None else None,
+        line=int(cell[1] if cell is not None else file[2] if file is not None else 0),
+        function=function[1].strip() if function is not None else "",
+        code=pointed[2].strip() if pointed is not None else "",
+        around=tuple((int(each[2]), each[3]) for each in _NUMBERED.finditer(frame)),
+    )
+
+
 def trace(traceback: Sequence[str]) -> Trace:
     """Read a kernel's traceback. The first frame that is a cell's is that of the one that failed."""
-    entries = [text for text in (plain(entry).strip("\n") for entry in traceback) if text]
+    # A traceback that is long was joined, and cut in its middle.
+    parts = (part for entry in traceback for part in _HEADS.split(plain(entry)))
+    entries = [text for text in (part.strip("\n") for part in parts) if text.strip()]
     frames = [text for text in entries if _CELL.match(text) or _file(text) is not None]
     if not frames:
         return Trace(frames=tuple(entries))

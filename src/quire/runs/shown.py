@@ -12,9 +12,9 @@ from ..core.events import BlobRef, Display, Output, Raised, Stream
 from ..core.exchange import is_text
 from ..core.same import as_text
 from ..files.output_text import size_of
+from ..files.value_text import value_text
 from ..kernel import found_in
 from ..workspace.workspace import Workspace
-from .words import value_text
 
 _TEXT = ("text/plain", "text/markdown", "text/latex")
 """Of a display the first of these is printed; the others are named."""

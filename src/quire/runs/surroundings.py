@@ -50,7 +50,7 @@ def serving_of(
         cwd=folder,
         variables={name: value for name, value in provided.env.items() if name not in NOT_HANDED_ON},
         secrets=provided.secrets,
-        startup=startup_source() if spec.language == "python" else "",
+        startup=startup_source(frames=True) if spec.language == "python" else "",
         takes_any=language is None or spec.language.lower() == language_of(notebook).lower(),
         **more,
     )
