@@ -16,15 +16,20 @@ if TYPE_CHECKING:
     from .runs.api import run
     from .runs.executor import NotebookExecutor, inspect_notebook
     from .runs.results import results
+    from .verbs.functions import agent_functions, notebook_create, notebook_edit, notebook_execute
 
 __version__ = "0.1.0.dev0"
 __all__ = [
     "BadInput", "Conflict", "NotFound", "NotebookExecutor", "QuireError", "Refused", "RunFailed", "Unavailable",
-    "connect", "inspect_notebook", "results", "run",
+    "agent_functions", "connect", "inspect_notebook", "notebook_create", "notebook_edit", "notebook_execute", "results", "run",
 ]  # fmt: skip
 _MODULES = {
     "NotebookExecutor": ".runs.executor",
+    "agent_functions": ".verbs.functions",
     "inspect_notebook": ".runs.executor",
+    "notebook_create": ".verbs.functions",
+    "notebook_edit": ".verbs.functions",
+    "notebook_execute": ".verbs.functions",
     "results": ".runs.results",
     "run": ".runs.api",
 }

@@ -134,7 +134,8 @@ def _open_folder(where: str, identity: Identity | None) -> LocalWorkspace:
     else:
         folder = find_folder(here) or new_folder(here)
     make_folder(folder)
-    return LocalWorkspace(SqliteStore(folder / DATABASE), FolderBlobs(folder / "blobs"), identity or access.owner())
+    store, blobs = SqliteStore(folder / DATABASE), FolderBlobs(folder / "blobs")
+    return LocalWorkspace(store, blobs, identity or access.owner(), where=str(folder))
 
 
 async def _open_postgres(url: str, identity: Identity | None) -> LocalWorkspace:
@@ -149,7 +150,7 @@ async def _open_postgres(url: str, identity: Identity | None) -> LocalWorkspace:
     where = os.environ.get("QUIRE_BLOBS")
     blobs = open_blobs(where if where is not None else make_folder(new_folder(Path.cwd())) / "blobs")
     store = await PostgresStore.open(url, reader_url=os.environ.get("QUIRE_READER_URL"))
-    return LocalWorkspace(store, blobs, identity or access.owner())
+    return LocalWorkspace(store, blobs, identity or access.owner(), where=url)
 
 
 def check_store(folder: Path) -> Checkup | None:

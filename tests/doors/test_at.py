@@ -284,7 +284,10 @@ async def test_a_run_is_made_here_and_kept_there(at: At) -> None:
         ("results", run, "--json"),
         ("output", run, "load"),
         ("output", run, "load", "--json"),
+        ("output", run, "load", "--from", "-3"),
+        ("output", run, "load", "--find", "month"),
         ("show", run, "--json"),
+        ("show", run, "--view", "full", "--since", "2", "--budget", "400"),
         ("verify", run, "--json"),
     ):
         await at.both(*args)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,7 +88,7 @@ def test_one_that_is_cancelled_meanwhile_ends_the_waiting(folder: Path) -> None:
         found = as_json("show", "sales", at=folder)["notebook"].get("executions", {})
         return next(iter(found), None)
 
-    words = [QUIRE, "execute", "sales", "1", "--json"]
+    words = [QUIRE, "execute", "sales", "1", "--runtime", "nobody", "--json"]
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, text=True) as waiting:
         try:
             cancel_execution(folder, until(asked, "nothing is asked for"))
@@ -105,3 +107,53 @@ def cancel_execution(folder: Path, execution: str) -> None:
         await workspace.close()
 
     asyncio.run(cancel())
+
+
+# ---- Several edits at once
+
+PATCH = {"op": "patch", "cell": "1", "old": "1", "new": "2", "base": source_hash("x = 1")[:8]}
+
+
+def batch(folder: Path, edits: Any, *words: str, notebook: str = "sales", **more: Any) -> Any:
+    return run("edit", notebook, "--batch", "-", *words, at=folder, stdin=json.dumps(edits), **more)
+
+
+def test_a_batch_is_made_as_a_whole_and_says_what_it_made(folder: Path) -> None:
+    inserted = {"op": "insert", "after": "end", "source": "y = x", "name": "more"}
+    done = batch(folder, {"edits": [PATCH, inserted]}, "--json")
+    facts = json.loads(done.stdout)
+    assert [cell["hash"] for cell in facts["cells"]] == [source_hash("x = 2"), source_hash("y = x")]
+    assert source(folder) == "x = 2" and source(folder, 2) == "y = x"
+    (folder / "edits.json").write_text(json.dumps([{**PATCH, "old": "2", "new": "3", "base": source_hash("x = 2")}]))
+    done = run("edit", "sales", "--batch", "edits.json", at=folder)
+    assert done.returncode == 0 and "1 changed" in done.stdout and source(folder) == "x = 3"
+
+
+def test_what_is_wrong_with_a_batch_is_told_and_nothing_is_changed(folder: Path) -> None:
+    replaced = {"op": "replace", "cell": "1", "source": "x = 9"}
+    assert run("edit", "sales", "1", "--file", "-", at=folder, stdin="x = 7").returncode == 0
+    done = batch(folder, [{**replaced, "base": source_hash("x = 1")[:8]}])
+    assert done.returncode == 3 and "-x = 1" in done.stderr and "+x = 7" in done.stderr
+    told = json.loads(batch(folder, [{**replaced, "base": "abcdef"}], "--json").stdout)["error"]
+    assert told["kind"] == "BadInput" and told["source"] == "x = 7"
+    for edits in ([], [replaced], {"edits": [PATCH], "colour": 1}):
+        done = batch(folder, edits)
+        assert done.returncode == 2 and "holds no edits" in done.stderr and "Traceback" not in done.stderr
+    assert run("edit", "sales", "--batch", "-", at=folder, stdin="[").returncode == 2
+    assert run("edit", "sales", at=folder).returncode == 2
+    assert batch(folder, [PATCH], "1").returncode == 2
+    assert source(folder) == "x = 7"
+
+
+def test_a_batch_of_inserts_makes_the_notebook_and_its_file(folder: Path) -> None:
+    inserted = {"op": "insert", "after": "end", "source": "x = 1"}
+    done = batch(folder, [inserted], notebook="notebooks/new.py")
+    assert done.returncode == 0 and (folder / "notebooks" / "new.py").read_text() == "# %%\nx = 1\n"
+    assert as_json("show", "new", at=folder)["notebook"]["binding"]["path"] == "notebooks/new.py"
+
+
+def test_a_batch_of_who_has_to_ask_is_proposed_with_its_run(folder: Path) -> None:
+    done = batch(folder, [PATCH], "--run", "changed", "--json", env=asking(folder))
+    assert done.returncode == 0 and json.loads(done.stdout)["state"] == "proposed" and source(folder) == "x = 1"
+    (waiting,) = as_json("proposals", "list", at=folder)
+    assert waiting["changes"] and waiting["effects"]

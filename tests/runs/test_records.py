@@ -12,9 +12,10 @@ from quire.core.events import BlobRef, Draft, Fault, KnownEvent, RunSource
 from quire.core.ids import CellId, ExecutionId, LogId, RuntimeId
 from quire.core.text import source_hash
 from quire.core.values import Json
+from quire.files.value_text import value_text
 from quire.runs.comparison import Comparison, compare
 from quire.runs.records import listed, listing, matches, record_of
-from quire.runs.words import parameters_text, spent, value_text
+from quire.runs.words import parameters_text, spent
 from quire.stores.blobs_memory import MemoryBlobs
 from quire.stores.memory import MemoryStore
 from quire.stores.store import Store

@@ -1,8 +1,8 @@
-"""The source of a run, as a notebook that something can be proposed to.
+"""The notebook of a file, and so the source of a run, as a notebook that something can be proposed to.
 
-A run of a notebook has it at hand. A run of a file has it where a notebook is bound to that
-file; where none is, one is made of the file and bound to it, so that what is accepted there
-comes into the file (rule 13).
+A run of a notebook has it at hand. A file has one where a notebook is bound to it; where none
+is, one is made of the file and bound to it, so that what is changed there comes into the file
+(rule 13).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path, PurePath
 import msgspec
 
 from ..actors.mirror import path_in
+from ..actors.mirror.places import inside
 from ..core import events as e
 from ..core.errors import BadInput, Conflict, NotFound
 from ..core.events import Draft, FileBound, FileMerged, KnownEvent
@@ -24,7 +25,7 @@ from ..core.exchange import events_of
 from ..core.ids import LogId
 from ..core.notebook import Run
 from ..core.sheet import Sheet
-from ..disk import decode, read_bytes
+from ..disk import check_writable, decode, read_bytes, write_text
 from ..files import formats
 from ..workspace import access
 from ..workspace.clock import new_id
@@ -66,15 +67,43 @@ async def source_of(
         return await _of_file(workspace, folder, path, check)
 
 
+async def notebook_of(workspace: LocalWorkspace, folder: Path, path: str) -> Source:
+    """Return the notebook that is bound to a file in `folder`; where none is, one is made of it."""
+    async with _alone(workspace, path):
+        return await _of_file(workspace, folder, path)
+
+
+async def new_file(workspace: LocalWorkspace, folder: Path, path: str, text: str) -> Source:
+    """Write a file that is not there yet, and return the notebook that was made of it and bound to it."""
+    async with _alone(workspace, path):
+        bound = await bound_to(workspace, path)
+        if bound is not None:
+            raise Conflict(f"{path} is bound to notebook {bound} already, and the file is away. Edit that notebook.")
+        file = inside(folder, path)
+        await asyncio.to_thread(_write_new, file, path, text)
+        try:
+            return Source(log=await _made(workspace, folder, path), path=path, was_made=True)
+        except BaseException:
+            file.unlink(missing_ok=True)
+            raise
+
+
+def _write_new(file: Path, path: str, text: str) -> None:
+    check_writable(file)
+    if file.exists():
+        raise Conflict(f"{path} is there already. Read it first, then edit it.")
+    write_text(file, text)
+
+
 async def _of_file(
-    workspace: LocalWorkspace, folder: Path | None, path: str, check: Callable[[Sheet, str], object]
+    workspace: LocalWorkspace, folder: Path | None, path: str, check: Callable[[Sheet, str], object] | None = None
 ) -> Source:
     """The notebook that is bound to a file, or a new one."""
-    bound = await _bound(workspace, path)
+    bound = await bound_to(workspace, path)
     if bound is not None:
         # Where no mirror runs, the notebook may not know yet what the file says.
         with contextlib.suppress(NotFound, BadInput):  # it is away, or half written: the notebook is what counts
-            if folder is not None:
+            if folder is not None and check is not None:
                 check((await _read(folder, path))[1], path)
         return Source(log=bound, path=path)
     if folder is None:
@@ -115,7 +144,7 @@ def _places(folder: Path, run: Run, path: str) -> Iterator[Path]:
     yield folder / path
 
 
-async def _bound(workspace: LocalWorkspace, path: str) -> LogId | None:
+async def bound_to(workspace: LocalWorkspace, path: str) -> LogId | None:
     """The notebook that is bound to a file: also one that whoever asks may not read, for there is one (rule 13)."""
     system = workspace.acting_as(access.system())
     for info in await system.logs("notebook"):
@@ -128,9 +157,12 @@ async def _bound(workspace: LocalWorkspace, path: str) -> LogId | None:
 # ---- A notebook for it
 
 
-async def _made(workspace: Workspace, folder: Path, path: str, check: Callable[[Sheet, str], object]) -> LogId:
+async def _made(
+    workspace: Workspace, folder: Path, path: str, check: Callable[[Sheet, str], object] | None = None
+) -> LogId:
     data, sheet = await _read(folder, path)
-    check(sheet, path)
+    if check is not None:
+        check(sheet, path)
     events, blobs = events_of(sheet, await _name(workspace, path), new_id)
     for bytes_of_it, media in blobs.values():
         await workspace.put_blob(bytes_of_it, media)

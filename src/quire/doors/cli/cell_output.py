@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import click
 import msgspec
 
+from ...core.errors import BadInput, NotFound
 from ...core.events import Output, Stream
-from ...core.finding import find_cell
 from ...core.notebook import Cell
+from ...disk import writing
 from ...files.plain import plain
 from ...runs.shown import json_pieces, text_pieces
+from ...verbs.answer import Here
+from ...verbs.finding import reading_of
+from ...verbs.handles import meant
+from ...verbs.paging import Source
+from ...verbs.reading import image_bytes, output, pictures_in
+from ...verbs.wanted import OutputWanted
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
+from .output import print_json
 from .verb import notebook_argument, with_workspace
 
 _MOST_HELD = 1_000_000
@@ -25,31 +34,83 @@ _MOST_HELD = 1_000_000
 @notebook_argument
 @click.argument("cell")
 @click.option("--stream", type=click.Choice(["stdout", "stderr"]), help="Only what it printed there.")
+@click.option("--from", "start", metavar="N", type=int, help="A page from character N on; negative: from the end.")
+@click.option("--find", "pattern", metavar="RE", help="Only lines that match a regular expression, and where they are.")
+@click.option("--budget", metavar="TOKENS", type=click.IntRange(100, 50_000), default=2000, help="How long a page is.")
+@click.option("--image", type=click.Path(path_type=Path, dir_okay=False), help="Write the picture that it showed here.")
 @with_workspace
-async def output_verb(workspace: Workspace, notebook: str, cell: str, stream: str | None, as_json: bool) -> None:
+async def output_verb(
+    workspace: Workspace,
+    notebook: str,
+    cell: str,
+    stream: str | None,
+    start: int | None,
+    pattern: str | None,
+    budget: int,
+    image: Path | None,
+    as_json: bool,
+) -> None:
     """Print all that CELL showed in NOTEBOOK, which may be a run.
 
     \b
       quire output 01M7GFVPH9 3 | less
+      quire output sales c5aq.0@431 --find total
 
-    CELL is an id or its beginning, a name, or a number as `quire show` counts. On a terminal the text is made harmless; in a
-    pipe it is as it was printed. What is no text is named, with the hash of its blob. With --json, an object with the outputs.
+    CELL is an id or its beginning, a name, a number as `quire show` counts, or a handle that `quire show` gave. On a terminal the
+    text is made harmless; in a pipe it is as it was printed. What is no text is named, with the hash of its blob. With --json, an
+    object with the outputs; of a page or a search, where it is.
     """
-    info = await workspace.find(notebook)
-    cells = list((await workspace.read(info.log)).live_cells)
-    index = find_cell(cells, cell)
-    number, found = index + 1, cells[index]
-    shown = found.execution.outputs if found.execution is not None and found.runs else []
+    here = Here(workspace=workspace)
+    is_part = start is not None or pattern is not None
+    if is_part + (stream is not None) + (image is not None) > 1:
+        raise BadInput(
+            "--from and --find print a part, --stream what was printed there, --image a picture: choose one."
+        )
+    if image is not None:
+        await _write_image(here, notebook, cell, image, as_json=as_json)
+    elif is_part:
+        wanted = OutputWanted(notebook=notebook, of=cell, at=start or 0, find=pattern, budget=budget)
+        answer = await output(here, wanted)
+        if as_json:
+            print_json(answer.facts | {"text": answer.text})
+        else:
+            click.echo(answer.text)
+    else:
+        await _print_all(here, notebook, cell, stream, as_json=as_json)
+
+
+async def _print_all(here: Here, notebook: str, cell: str, stream: str | None, *, as_json: bool) -> None:
+    reading = await reading_of(here, notebook)
+    found = await meant(here, reading, cell)
+    numbers = {each.id: number for number, each in enumerate(reading.notebook.live_cells, 1)}
+    shown = [each for _, each in found.outputs]
     outputs = [each for each in shown if stream is None or (isinstance(each, Stream) and each.name == stream)]
     if as_json:
-        about = {"log": info.log, "cell": found.id, "number": number, "name": found.name, "state": found.state}
-        await _print_json(workspace, about, outputs)
+        number, name, state = numbers.get(found.cell.id), found.cell.name, found.cell.state
+        about = {"log": reading.log, "cell": found.cell.id, "number": number, "name": name, "state": state}
+        await _print_json(here.workspace, about, outputs)
         return
     printing = Printing()
-    for output in outputs:
-        await print_output(workspace, output, printing)
+    for each in outputs:
+        await print_output(here.workspace, each, printing)
     printing.finish()
-    _tell_state(number, found, has_shown=bool(outputs))
+    _tell_state(numbers.get(found.cell.id), found.cell, has_shown=bool(outputs))
+
+
+async def _write_image(here: Here, notebook: str, cell: str, file: Path, *, as_json: bool) -> None:
+    """Write the last picture of a cell as it was shown."""
+    reading = await reading_of(here, notebook)
+    found = await meant(here, reading, cell)
+    pictures = pictures_in(found)
+    if not pictures:
+        raise NotFound(f"{found.called} showed no picture. `quire output {notebook} {cell}` prints what it showed.")
+    data = await image_bytes(Source(here.workspace, reading.blobs), *pictures[-1])
+    with writing(file) as target:
+        target.write(data)
+    if as_json:
+        print_json({"file": str(file), "media": pictures[-1][1], "size": len(data)})
+    else:
+        click.echo(f"Wrote {file} ({pictures[-1][1]}, {len(data):,} bytes)", err=True)
 
 
 async def print_output(workspace: Workspace, output: Output, printing: Printing) -> None:
@@ -66,9 +127,9 @@ async def _print_json(workspace: Workspace, about: Mapping[str, object], outputs
     """Piece by piece: a text may be larger than the memory."""
     write = sys.stdout.buffer.write
     write(msgspec.json.encode(about)[:-1] + b',"outputs":[')
-    for number, output in enumerate(outputs):
+    for number, each in enumerate(outputs):
         write(b"," if number else b"")
-        async for piece in json_pieces(workspace, output):
+        async for piece in json_pieces(workspace, each):
             write(piece.encode())
     write(b"]}\n")
 
@@ -115,9 +176,9 @@ class Printing:
         sys.stdout.buffer.write(text.encode(self._encoding, "backslashreplace"))
 
 
-def _tell_state(number: int, cell: Cell, *, has_shown: bool) -> None:
+def _tell_state(number: int | None, cell: Cell, *, has_shown: bool) -> None:
     """Say on stderr what an empty or unfinished output would leave open."""
-    which = f"Cell {number} ({cell.id})"
+    which = f"Cell {number} ({cell.id})" if number is not None else f"Cell {cell.id}"
     if not cell.runs:
         told = f"{which} is {cell.kind}: it shows nothing but itself."
     elif cell.state in ("queued", "running"):

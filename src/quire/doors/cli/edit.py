@@ -2,57 +2,105 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import click
+import msgspec
 
-from ...core.errors import BadInput
+from ...core.errors import BadInput, QuireError
 from ...core.events import SourceEdited
 from ...core.finding import find_cell
+from ...core.operations import Replace
 from ...core.text import source_hash
 from ...disk import read_text
 from ...files.plain import plain
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .asking import somebody
+from .beside import runtimes_beside
+from .mirror import folder_of_files
 from .output import print_json
 from .submitting import submit
 from .verb import notebook_argument, with_workspace
 
+if TYPE_CHECKING:
+    from ...verbs.answer import Here
+    from ...verbs.wanted import Cells, EditWanted
+
+_UNLIMITED = 1_000_000
+"""Tokens: a terminal has no budget."""
+
 
 @click.command("edit", epilog=EXIT_STATUS)
 @notebook_argument
-@click.argument("cell")
+@click.argument("cell", required=False)
 @click.option(
     "--file", type=click.Path(path_type=Path, allow_dash=True), help="What it is to say; `-`: standard input."
 )
 @click.option("--base", metavar="HASH", help="The hash of the text that was read: refused if it has moved on.")
+@click.option(
+    "--batch",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="Several edits, as JSON; `-`: standard input. All are made, or none.",
+)
+@click.option(
+    "--run", metavar="CELLS", help="Then run `changed`, `stale` or `all` cells, or those named, as in load,total."
+)
 @with_workspace
 async def edit_verb(
-    workspace: Workspace, notebook: str, cell: str, file: Path | None, base: str | None, as_json: bool
-) -> None:
-    """Change what CELL of NOTEBOOK (or of a run that is over) says.
+    workspace: Workspace,
+    notebook: str,
+    cell: str | None,
+    file: Path | None,
+    base: str | None,
+    batch: Path | None,
+    run: str | None,
+    as_json: bool,
+) -> int:
+    """Change what CELL of NOTEBOOK (or of a run that is over) says; or, with --batch, several cells at once.
 
     \b
       quire edit 01M7GFVPH9 5 --file fixed.py
-      echo "total = 0" | quire edit sales total --file -
+      echo "total = 0" | quire edit sales total --file - --run stale
+      echo '[{"op": "patch", "cell": "load", "old": "2025", "new": "2026"}]' | quire edit sales --batch -
 
     CELL is an id or its beginning, a name, or a number as `quire show` counts. Without --file your editor opens ($VISUAL or
-    $EDITOR). A cell that somebody else changes meanwhile is refused, with its text.
+    $EDITOR). A cell that somebody else changes meanwhile is refused, with its text. The edits of a batch are replace, patch,
+    insert, delete, move and tag, as agents have them; inserts into a notebook that is not there make it. What --run runs is run
+    by a server or by `quire runtime`; where neither is there and the store is at hand, a runtime is started.
     """
-    info = await workspace.find(notebook)
-    cells = list((await workspace.read(info.log)).live_cells)
+    if batch is not None:
+        if cell is not None or file is not None or base is not None:
+            raise BadInput("--batch says which cells and what: leave CELL, --file and --base out.")
+        return await _edited(workspace, _batch(batch, notebook, run), as_json=as_json)
+    if cell is None:
+        raise BadInput(
+            "Name the cell, or give several edits: `quire edit NOTEBOOK CELL`, `quire edit NOTEBOOK --batch FILE`."
+        )
+    from ...verbs.naming import opened
+
+    log = await opened(_here(workspace), notebook)
+    now = await workspace.read(log)
+    cells = list(now.live_cells)
     found = cells[find_cell(cells, cell)]
     text = _text(found.source, file)
+    if run is not None:
+        replaced = Replace(cell=found.id, base=base or source_hash(found.source), source=text)
+        return await _edited(workspace, _wanted(log, [replaced], _cells(run), check=False), as_json=as_json)
     event = SourceEdited(cell=found.id, text=text, base_hash=base or source_hash(found.source))
-    entries = await submit(workspace, info.log, [event], as_json=as_json)
+    entries = await submit(workspace, log, [event], as_json=as_json)
     if entries is None:
-        return
+        return 0
     if as_json:
-        told = {"log": info.log, "cell": found.id, "seq": entries[-1].seq, "source_hash": source_hash(text)}
+        told = {"log": log, "cell": found.id, "seq": entries[-1].seq, "source_hash": source_hash(text)}
         print_json(told)
     else:
-        click.echo(f"Changed cell {found.id} of {plain(info.name)} [{info.log}]", err=True)
+        click.echo(f"Changed cell {found.id} of {plain(now.name)} [{log}]", err=True)
+    return 0
 
 
 def _text(source: str, file: Path | None) -> str:
@@ -65,3 +113,66 @@ def _text(source: str, file: Path | None) -> str:
     if text is None:
         raise BadInput("The editor was left without saving: nothing was changed.")
     return text.removesuffix("\n")
+
+
+# ---- As agents do it
+
+
+def _batch(file: Path, notebook: str, run: str | None) -> EditWanted:
+    """The edits in a file: a list of them, or an object with `edits` and what else an agent may say."""
+    from ...verbs.wanted import EditWanted
+
+    try:
+        given: Any = msgspec.json.decode(read_text(file))
+        asked = cast("dict[str, Any]", given) if isinstance(given, dict) else {"edits": given}
+        asked |= {"notebook": notebook} | ({"run": _cells(run)} if run is not None else {})
+        wanted = msgspec.convert(asked, EditWanted)
+    except (msgspec.ValidationError, msgspec.DecodeError, RecursionError) as error:
+        told = f"{'Standard input' if str(file) == '-' else file} holds no edits: {error}."
+        example = '[{"op": "patch", "cell": "load", "old": "2025", "new": "2026"}]'
+        raise BadInput(f"{told} Write a list such as {example}.") from None
+    return msgspec.structs.replace(wanted, seconds=math.inf, budget=_UNLIMITED)
+
+
+def _wanted(notebook: str, edits: Sequence[Replace], run: Cells, *, check: bool) -> EditWanted:
+    from ...verbs.wanted import EditWanted
+
+    return EditWanted(notebook=notebook, edits=tuple(edits), run=run, check=check, seconds=math.inf, budget=_UNLIMITED)
+
+
+def _cells(run: str) -> Cells:
+    match run:
+        case "changed" | "stale" | "all":
+            return run
+        case _:
+            return tuple(name.strip() for name in run.split(",") if name.strip())
+
+
+async def _edited(workspace: Workspace, wanted: EditWanted, *, as_json: bool) -> int:
+    from ...verbs.editing import edit
+    from ...verbs.faults import shown
+
+    try:
+        async with runtimes_beside(workspace) if wanted.run else nullcontext(False) as may_start:
+            answer = await edit(_here(workspace, may_start=may_start), wanted, _tell)
+    except QuireError as error:
+        if not as_json and (text := shown(error)):
+            click.echo(text, err=True)
+        raise
+    if as_json:
+        print_json(answer.facts)
+    else:
+        click.echo(answer.text)
+    return 1 if answer.facts.get("state") == "error" else 0
+
+
+def _here(workspace: Workspace, *, may_start: bool = False) -> Here:
+    from ...verbs.answer import Here
+
+    at = click.get_current_context().params.get("at") or ""
+    is_far = at.partition("://")[0] in ("http", "https")
+    return Here(workspace=workspace, folder=None if is_far else folder_of_files(), may_start=may_start)
+
+
+async def _tell(message: str, part: float | None) -> None:
+    click.echo(f"quire: {plain(message)}", err=True)

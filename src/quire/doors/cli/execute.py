@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from math import inf
 
 import click
 
 from ...core import events as e
-from ...core.errors import NotFound
-from ...core.events import Entry, ExecutionRequested
+from ...core.errors import BadInput, NotFound
+from ...core.events import Entry, ExecutionRequested, ScratchRequested
 from ...core.finding import find_cell
-from ...core.ids import ExecutionId, LogId
+from ...core.ids import ExecutionId, LogId, new_cell_id
 from ...core.notebook import Execution
 from ...core.text import source_hash
 from ...files.plain import one_line
 from ...workspace.clock import new_id
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
+from .beside import runtimes_beside
 from .cell_output import Printing, print_output
 from .output import print_json
 from .submitting import submit
@@ -31,56 +34,84 @@ _ENDED = e.ExecutionFinished | e.ExecutionSkipped | e.ExecutionCancelled
 
 @click.command("execute", epilog=EXIT_STATUS)
 @notebook_argument
-@click.argument("cells", nargs=-1, required=True, metavar="CELL…")
+@click.argument("cells", nargs=-1, metavar="[CELL…]")
+@click.option("-c", "--code", metavar="CODE", help="Run this instead, without a cell; - reads it from stdin.")
 @click.option("--runtime", metavar="NAME", help="Which runtime: its name, id or language.  [default: any]")
 @with_workspace
 async def execute_verb(
-    workspace: Workspace, notebook: str, cells: tuple[str, ...], runtime: str | None, as_json: bool
+    workspace: Workspace,
+    notebook: str,
+    cells: tuple[str, ...],
+    code: str | None,
+    runtime: str | None,
+    as_json: bool,
 ) -> int:
     """Run CELLs of NOTEBOOK (or of a run that is over) in its living kernel, one after the other, and print what they show.
 
     \b
       quire execute 01M7GFVPH9 total report
+      quire execute sales -c "frame.describe()"
 
-    A cell is an id or its beginning, a name, or a number as `quire show` counts. A server, or `quire runtime`, runs them. It
-    stops at the first that does not end well: exit status 1. With --json, one object per line and cell.
+    A cell is an id or its beginning, a name, or a number as `quire show` counts. It stops at the first that does not end
+    well: exit status 1. CODE is no cell afterwards, but the log tells of it. A server, or `quire runtime`, runs them; where
+    neither is there and the store is in a folder, a runtime is started, which stays for a while. With --json, one object per
+    line and cell.
     """
+    if bool(cells) == (code is not None):
+        raise BadInput("Name the cells to run, or give code to run without one: -c CODE.")
     info = await workspace.find(notebook)
-    for cell in cells:
-        execution = await _executed(workspace, info.log, cell, runtime, as_json=as_json)
-        if execution is None:
-            return 0
-        if as_json:
-            print_json(execution)
-        else:
-            await _show(workspace, execution)
-        if execution.state != "ok":
-            return 1
+    wanted: Sequence[str | None] = cells if code is None else [None]
+    source = sys.stdin.read() if code == "-" else code or ""
+    async with runtimes_beside(workspace) as is_served:
+        for cell in wanted:
+            asked = await _asked(workspace, info.log, cell, source, runtime)
+            patient = is_served and runtime is None
+            execution = await _executed(workspace, info.log, asked, as_json=as_json, patient=patient)
+            if execution is None:
+                return 0
+            if as_json:
+                print_json(execution)
+            else:
+                await _show(workspace, execution)
+            if execution.state != "ok":
+                return 1
     return 0
 
 
-async def _executed(
-    workspace: Workspace, log: LogId, cell: str, runtime: str | None, *, as_json: bool
-) -> Execution | None:
-    """Ask for a cell, and wait for its end; None when that waits for somebody's yes."""
-    cells = list((await workspace.read(log)).live_cells)
-    found = cells[find_cell(cells, cell)]
+async def _asked(
+    workspace: Workspace, log: LogId, cell: str | None, code: str, runtime: str | None
+) -> ExecutionRequested | ScratchRequested:
+    """What asks for a cell as it is now, or for code without one."""
+    now = await workspace.read(log)
     id = ExecutionId(new_id())
-    request = ExecutionRequested(execution=id, cell=found.id, source_hash=source_hash(found.source), runtime=runtime)
-    entries = await submit(workspace, log, [request], as_json=as_json)
+    if cell is None:
+        new = new_cell_id(now.cells, os.urandom)
+        return ScratchRequested(execution=id, cell=new, source=code, runtime=runtime)
+    cells = list(now.live_cells)
+    found = cells[find_cell(cells, cell)]
+    return ExecutionRequested(execution=id, cell=found.id, source_hash=source_hash(found.source), runtime=runtime)
+
+
+async def _executed(
+    workspace: Workspace, log: LogId, asked: ExecutionRequested | ScratchRequested, *, as_json: bool, patient: bool
+) -> Execution | None:
+    """Ask for it, and wait for its end; None when that waits for somebody's yes."""
+    entries = await submit(workspace, log, [asked], as_json=as_json)
     if entries is None:
         return None
-    seq = await _end_of(workspace, log, id, entries[-1].seq)
-    cell_then = (await workspace.read(log, seq)).cells[found.id]
+    seq = await _end_of(workspace, log, asked.execution, entries[-1].seq, inf if patient else PATIENCE_SECONDS)
+    cell_then = (await workspace.read(log, seq)).cells[asked.cell]
     for each in (cell_then.execution, cell_then.missed):
-        if each is not None and each.id == id:
+        if each is not None and each.id == asked.execution:
             return each
-    raise NotFound(f"Execution {id} ended, and cell {found.id} does not tell of it. Run `quire verify {log}`.")
+    raise NotFound(
+        f"Execution {asked.execution} ended, and cell {asked.cell} does not tell of it. Run `quire verify {log}`."
+    )
 
 
-async def _end_of(workspace: Workspace, log: LogId, id: ExecutionId, since: int) -> int:
+async def _end_of(workspace: Workspace, log: LogId, id: ExecutionId, since: int, patience: float) -> int:
     """Wait for the end of an execution, and return its number."""
-    waiting = asyncio.ensure_future(_tell_if_nobody_comes(log))
+    waiting = asyncio.ensure_future(_tell_if_nobody_comes(log, patience))
     try:
         async for entry in _entries(workspace, log, since):
             if getattr(entry.event, "execution", None) == id:
@@ -98,8 +129,8 @@ async def _entries(workspace: Workspace, log: LogId, since: int) -> AsyncIterato
             yield entry
 
 
-async def _tell_if_nobody_comes(log: LogId) -> None:
-    await asyncio.sleep(PATIENCE_SECONDS)
+async def _tell_if_nobody_comes(log: LogId, patience: float) -> None:
+    await asyncio.sleep(patience)
     told = f"nobody has taken it yet: `quire serve`, or `quire runtime --for {log}`, runs it"
     click.echo(f"quire: {told}; Ctrl-C waits no longer", err=True)
 

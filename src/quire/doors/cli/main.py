@@ -23,8 +23,9 @@ VERBS: dict[str, tuple[str, str]] = {
     "run": ("run", "Run a notebook with parameters and keep the record."),
     "cancel": ("run", "Ask a run to stop."),
     "runs": ("runs", "List runs, look at one, compare two."),
-    "edit": ("edit", "Change what a cell says."),
-    "execute": ("execute", "Run cells in a living kernel."),
+    "edit": ("edit", "Change what cells say."),
+    "execute": ("execute", "Run cells, or other code, in a living kernel."),
+    "wait": ("wait", "Wait for what runs, or for an answer."),
     "interrupt": ("interrupt", "Stop what runs in a notebook."),
     "restart": ("restart", "Give a notebook a new kernel."),
     "output": ("cell_output", "Print all that a cell showed."),
@@ -52,6 +53,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "role": ("roles", "Say who may do what in a notebook."),
     "propose": ("propose", "Propose to its source what was fixed in a run."),
     "proposals": ("proposals", "List what waits for a yes, look at it, answer."),
+    "agent": ("agent", "Set up a coding agent for notebooks."),
+    "mcp": ("mcp", "Give an agent the tools for a workspace."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
 

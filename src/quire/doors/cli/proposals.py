@@ -129,7 +129,9 @@ def _told(found: Found, notebook: Notebook) -> Iterator[str]:
         yield f"{number:>4}  {type_of(change)} {describe(change)}"
         yield from _text(change)
     for number, effect in enumerate(made.effects, 1 + len(made.changes)):
-        yield f"{number:>4}  run {effect.cell} ({effect.cell_kind}) as {effect.source_hash[:12]}"
+        what = effect.cell if effect.source is None else "code without a cell"
+        needs = ", once the one before has ended well" if effect.needs is not None else ""
+        yield f"{number:>4}  run {what} ({effect.cell_kind}) as {effect.source_hash[:12]}{needs}"
         yield from _source(effect, notebook)
 
 
@@ -150,7 +152,9 @@ def _text(change: e.CellChange) -> Iterator[str]:
 
 def _source(effect: RunCell, notebook: Notebook) -> Iterator[str]:
     cell = notebook.cells.get(effect.cell)
-    if cell is not None and source_hash(cell.source) == effect.source_hash:
+    if effect.source is not None:
+        yield from _indented("> ", effect.source)
+    elif cell is not None and source_hash(cell.source) == effect.source_hash:
         yield from _indented("> ", cell.source)
     else:
         yield "        as it is after the changes above"

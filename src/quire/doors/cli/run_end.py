@@ -13,9 +13,10 @@ import click
 from ...core.outcome import FailedCell, Outcome
 from ...disk import STANDARD
 from ...files.plain import one_line, plain
+from ...files.value_text import value_text
 from ...runs.places import is_remote
 from ...runs.wish import Prepared
-from ...runs.words import spent, value_text
+from ...runs.words import spent
 from .output import counted, print_json
 from .screen import coloured
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from ...files.plain import one_line, plain
+from ...files.value_text import value_text
 from ...runs.left import as_left
 from ...runs.records import (
     STATUSES,
@@ -23,7 +24,7 @@ from ...runs.records import (
     run_of,
     seconds_between,
 )
-from ...runs.words import parameters_text, spent, value_text
+from ...runs.words import parameters_text, spent
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import counted, print_json, table

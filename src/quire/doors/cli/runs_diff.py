@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from ...files.plain import one_line, plain
+from ...files.value_text import value_text
 from ...runs.comparison import Compared, Comparison, Pair
-from ...runs.words import spent, value_text
+from ...runs.words import spent
 from .output import counted, table
 from .runs import inked, titled
 from .screen import coloured

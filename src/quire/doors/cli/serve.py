@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from .server_place import Place
     from .settings import Settings
 
-COMMAND = (sys.executable, "-m", "quire.runs.live")
-"""How a runtime is started."""
-
 
 @click.command("serve", epilog=EXIT_STATUS)
 @click.argument("folder", required=False, metavar="[DIR]", type=click.Path(path_type=Path, file_okay=False))
@@ -130,18 +127,17 @@ async def _answering(
 async def _working(workspace: LocalWorkspace, place: Place, settings: Settings) -> AsyncGenerator[None]:
     """What goes on beside the door."""
     from ...actors.mirror import mirror
-    from ...actors.runtime.starting import Starting, start_runtimes
+    from ...actors.runtime.starting import start_runtimes
+    from ...runs.starting_here import starting_here
     from ...workspace import access
-    from ..http.serving import alongside, keep
+    from ..alongside import alongside
+    from ..http.serving import keep
 
-    starting = Starting(
-        command=COMMAND,
-        where=place.where,
-        folder=place.home,
-        logs=place.state / "runtimes",
-        idle_seconds=settings.serve.runtime_idle_minutes * 60,
+    starting = starting_here(
+        place.where,
+        place.home,
+        idle_minutes=settings.serve.runtime_idle_minutes,
         most=settings.serve.most_runtimes,
-        state=place.state,
         memory_bytes=settings.runtime.memory_bytes,
     )
     system = workspace.acting_as(access.system())

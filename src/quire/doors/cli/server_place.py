@@ -105,7 +105,8 @@ async def only_one(
     workspace: LocalWorkspace, place: Place, ending: Ending, tell: Callable[[str], None], *, take_over: bool
 ) -> AsyncGenerator[Whereabouts | None]:
     """Be the server of the folder. Gives what the one before left, if it was killed or its place was taken."""
-    from ..http.serving import alongside, renew
+    from ..alongside import alongside
+    from ..http.serving import renew
 
     former = whereabouts.read(place.state)
     name = _hold_name(place)

@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -31,8 +31,6 @@ FINISH_SECONDS = 5
 """How long requests may take to finish once the server is told to end."""
 KEEP_SECONDS = 10.0
 """How often to look for what lost its lease."""
-AGAIN_SECONDS = 5.0
-"""After how long something that failed is begun again."""
 INTERRUPTED = 130
 
 
@@ -99,29 +97,6 @@ async def answering(
         finally:
             server.should_exit = True
             await running
-
-
-@asynccontextmanager
-async def alongside(
-    what: str, work: Callable[[], Awaitable[None]], tell: Callable[[str], None]
-) -> AsyncGenerator[None]:
-    """Do `work`, again and again if it fails, for as long as this takes."""
-    task = asyncio.ensure_future(_again_and_again(what, work, tell))
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-async def _again_and_again(what: str, work: Callable[[], Awaitable[None]], tell: Callable[[str], None]) -> None:
-    while True:
-        try:
-            await work()
-            return
-        except Exception as error:  # whatever it is, the door stays open
-            tell(f"{what} failed, and begins again: {error or type(error).__name__}")
-            await asyncio.sleep(AGAIN_SECONDS)
 
 
 async def keep(workspace: LocalWorkspace) -> None:

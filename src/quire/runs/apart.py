@@ -1,0 +1,126 @@
+"""A run as a process of its own: `python -m quire.runs.apart`, started by whoever wants one and may not wait for it.
+
+It reads what to run from standard input, says on standard output that the run has begun, or why it
+does not, and is from there on a run like any other: its log tells of it, and `quire cancel` ends it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..connect import connect_store
+from ..core.errors import QuireError, Unavailable
+from ..core.events import RunSource
+from ..core.ids import LogId
+from ..core.values import Json
+from ..workspace.access import Identity
+
+
+class Apart(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run is told when it is started: on its standard input, for an address may hold a password."""
+
+    where: str
+    """The address of the workspace."""
+    run: LogId
+    """The log that it is to have."""
+    identity: Identity
+    """Whose run it is."""
+    path: str | None = None
+    """The file that is to be run; or …"""
+    notebook: LogId | None = None
+    """… the notebook, …"""
+    seq: int | None = None
+    """… as it is at this number, …"""
+    text: str | None = None
+    """… written as an .ipynb."""
+    name: str = ""
+    parameters: dict[str, Json] = {}
+
+
+class Began(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What it says once, on its standard output."""
+
+    warnings: tuple[str, ...] = ()
+    error: str | None = None
+    """The kind of error that kept it from beginning."""
+    message: str = ""
+    details: dict[str, Any] = {}
+
+
+async def main(told: Apart) -> None:
+    """Run, and let go of everything."""
+    # All that runs needs, loaded here: whoever starts this only writes down what is wanted.
+    from ..actors.runtime.execution import Stopping
+    from .run import run_file
+
+    stopping = Stopping()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.signal)
+    workspace = await connect_store(told.where, told.identity)
+    try:
+        prepared = await _prepared(told)
+        await run_file(workspace, prepared, stopping, _saying(prepared.warnings))
+    finally:
+        await workspace.close()
+
+
+async def _prepared(told: Apart) -> Any:
+    from ..core.params import Text, declared
+    from .plan import plan
+    from .surroundings import NOT_HANDED_ON
+    from .wish import Wish, read_sheet
+
+    wish = Wish(source=told.path, text=told.text, cwd=Path.cwd())
+    takes = {parameter.name for parameter in declared(await read_sheet(wish))}
+    # JSON has no dates and no paths: a text is read as the type that is declared.
+    values = {
+        name: Text(value) if isinstance(value, str) and name in takes else value
+        for name, value in told.parameters.items()
+    }
+    wish = msgspec.structs.replace(wish, values=values)
+    given = {name: value for name, value in os.environ.items() if name not in NOT_HANDED_ON}
+    prepared = await plan(None, wish, given, dt.datetime.now().astimezone())
+    order = msgspec.structs.replace(prepared.order, log=told.run)
+    if told.notebook is not None:
+        source = RunSource(notebook=told.notebook, seq=told.seq, digest=order.source.digest)
+        order = msgspec.structs.replace(order, source=source, name=told.name)
+    return msgspec.structs.replace(prepared, order=order)
+
+
+def _saying(warnings: tuple[str, ...]) -> Any:
+    from .run import Progress
+
+    class Saying(Progress):
+        """Says that the run has a log."""
+
+        async def began(self) -> None:
+            _say(Began(warnings=warnings))
+
+    return Saying()
+
+
+def _say(began: Began) -> None:
+    """Once: nobody listens after that."""
+    if not sys.stdout.closed:
+        with sys.stdout:
+            sys.stdout.write(msgspec.json.encode(began, enc_hook=str).decode() + "\n")
+
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(main(msgspec.json.decode(sys.stdin.buffer.read(), type=Apart)))
+    except QuireError as error:
+        _say(Began(error=type(error).__name__, message=str(error), details=error.details))
+        sys.exit(1)
+    except Exception as error:  # whoever waits is told what it was
+        _say(Began(error=Unavailable.__name__, message=f"The run could not begin: {type(error).__name__}: {error}"))
+        sys.exit(4)

@@ -1,0 +1,37 @@
+"""Where a verb acts, and what it answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from ..core.values import Json
+from ..workspace.workspace import Workspace
+
+
+class Here(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a verb acts, and as whom."""
+
+    workspace: Workspace
+    folder: Path | None = None
+    """The folder whose notebook files may be read, opened and made; None: files are left alone."""
+    may_start: bool = False
+    """Whether runtimes and runs may be started from here, as processes of this machine."""
+
+
+class Picture(msgspec.Struct, frozen=True, kw_only=True):
+    """An image, small enough to be looked at."""
+
+    data: bytes
+    media: str
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a verb says."""
+
+    text: str
+    """For an agent or a terminal: compact, within the budget."""
+    facts: dict[str, Json] = {}
+    """For programs: ids, states, hashes, cursors, results. Not the text again."""
+    pictures: tuple[Picture, ...] = ()

@@ -1,0 +1,175 @@
+"""Waiting for what runs in a notebook, for a run, or for somebody's answer to a proposal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+from ..core import events as e
+from ..core.errors import BadInput, NotFound
+from ..core.events import Entry
+from ..core.ids import CellId, ExecutionId, LogId, ProposalId, nearest
+from ..core.notebook import Notebook, Proposal
+from ..files.agent_scene import short_ids
+from ..files.agent_tokens import tokens
+from ..files.plain import one_line, plain
+from .answer import Answer, Here
+from .finding import notebook_named
+from .telling import call, cell_facts, facts_of, headline, missed_lines, shown, told
+from .waiting import Tell, ended
+from .wanted import Wait
+
+DECIDED = ("proposal_accepted", "proposal_declined", "proposal_withdrawn", "proposal_expired")
+_FAILED = ("error", "timeout", "dead_kernel", "lost")
+_TOUCHES = (
+    "cell_added",
+    "cell_removed",
+    "cell_moved",
+    "cell_kind_changed",
+    "cell_named",
+    "cell_tagged",
+    "cell_metadata_set",
+    "source_edited",
+    "file_merged",
+    "proposal_accepted",
+    "outputs_imported",
+    "execution_requested",
+    "scratch_requested",
+    "execution_started",
+    "execution_finished",
+    "execution_skipped",
+    "execution_cancelled",
+)
+
+
+async def wait(here: Here, wanted: Wait, tell: Tell | None = None) -> Answer:
+    """Wait until nothing runs, until a run is over, or until a proposal is answered; say what changed meanwhile."""
+    log = (await notebook_named(here, wanted.notebook)).log
+    if log is None:
+        raise BadInput(f"{wanted.notebook} is a file that nobody has opened: nothing runs there. Run its cells.")
+    now = await here.workspace.read(log)
+    if wanted.proposal is not None:
+        return await _answered(here, log, now, wanted, wanted.proposal, tell)
+    if _is_about_the_run(now, wanted):
+        from .headless import run_awaited
+
+        return await run_awaited(here, log, wanted, tell)
+    found = await ended(here, log, list(now.executions), now.seq, wanted.seconds, tell)
+    changed = await changed_since(here, log, found.notebook, wanted.since) if wanted.since is not None else []
+    cells = list(dict.fromkeys((*found.ran, *changed)))
+    failed = [id for id in cells if found.notebook.cells[id].state in _FAILED]
+    is_over = not found.executions
+    first = _quiet(found.notebook, wanted, changed, failed) if is_over else headline(wanted.notebook, found)
+    text = shown(found.notebook, first, cells, missed_lines(found), wanted.budget)
+    facts = facts_of(log, found) | {"cells": cell_facts(found.notebook, cells)}
+    # What was waited for may have failed before anybody waited.
+    return Answer(text=text, facts=facts | ({"state": "error"} if is_over and failed else {}))
+
+
+def _is_about_the_run(now: Notebook, wanted: Wait) -> bool:
+    """Whether a run is waited for as such: until it is over, and after that until somebody works on in it."""
+    if now.run is None or now.run.is_open:
+        return now.run is not None
+    return not now.executions and (wanted.since or 0) < (now.run.finished_seq or 0)
+
+
+def _quiet(now: Notebook, wanted: Wait, changed: list[CellId], failed: list[CellId]) -> str:
+    ids = short_ids(now)
+    since = f", and nothing changed since {wanted.since}" if wanted.since is not None and not changed else ""
+    wrong = f", and {', '.join(ids[id] for id in failed[:5])} failed" if failed else ""
+    return f"nothing runs{since}{wrong} · cursor {now.seq}"
+
+
+async def changed_since(here: Here, log: LogId, now: Notebook, since: int) -> list[CellId]:
+    """The cells that something happened to after a number, from top to bottom."""
+    cells: set[CellId] = set()
+    of = {each.id: cell.id for cell in now.cells.values() for each in (cell.execution, cell.missed) if each is not None}
+    while page := await here.workspace.entries(log, since, now.seq, types=_TOUCHES):
+        for entry in page:
+            cells.update(_touched(entry.event, {**of, **now.executions}))
+        since = page[-1].seq
+    return [id for id in now.order if id in cells]
+
+
+def _touched(event: e.AnyEvent, of: dict[ExecutionId, CellId]) -> list[CellId]:
+    match event:
+        case e.FileMerged():
+            return [change.cell for change in event.changes]
+        case e.ProposalAccepted():
+            return [each.cell for each in (*(event.applied or ()), *(event.effects or ()))]
+        case _:
+            execution, cell = getattr(event, "execution", None), getattr(event, "cell", None)
+            return [found] if (found := cell or of.get(execution or ExecutionId(""))) is not None else []
+
+
+# ---- Proposals
+
+
+async def _answered(here: Here, log: LogId, now: Notebook, wanted: Wait, called: str, tell: Tell | None) -> Answer:
+    id, made = _proposal(now, called)
+    loop = asyncio.get_running_loop()
+    until = loop.time() + wanted.seconds
+    decision: Entry | None = None
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(wanted.seconds):
+            decision = await _decision(here, log, id, made.seq)
+    if decision is None:
+        return _open(log, await here.workspace.read(log), wanted, id)
+    if not isinstance(decision.event, e.ProposalAccepted):
+        return _declined(log, await here.workspace.read(log), id, decision)
+    effects = decision.event.effects or ()
+    executions = [effect.execution for effect in effects]
+    left = max(until - loop.time(), 0.0)
+    found = await ended(here, log, executions, decision.seq - 1, left, tell)
+    first = f"accepted by {plain(decision.by)}"
+    facts = {"proposal": id, "decided_by": decision.by}
+    if executions:
+        answer = told(log, wanted.notebook, found, wanted.budget - tokens(first) - 1)
+        return Answer(text=f"{first}\n{answer.text}", facts=answer.facts | facts)
+    cells = [change.cell for change in decision.event.applied or ()]
+    text = shown(found.notebook, f"{first} · cursor {found.notebook.seq}", cells, [], wanted.budget)
+    return Answer(text=text, facts=facts_of(log, found) | facts | {"cells": cell_facts(found.notebook, cells)})
+
+
+def _proposal(now: Notebook, called: str) -> tuple[ProposalId, Proposal]:
+    matching = [id for id in now.proposals if id == called] or [id for id in now.proposals if id.startswith(called)]
+    if len(matching) == 1:
+        return matching[0], now.proposals[matching[0]]
+    waiting = [id for id, each in now.proposals.items() if each.state == "open"]
+    close = nearest(called, list(now.proposals)) or waiting[:3]
+    hint = f"Nearest: {', '.join(close)}." if close else "Nobody has made one."
+    raise NotFound(f"There is no proposal {called!r} in notebook {now.name!r}. {hint}", nearest=close)
+
+
+async def _decision(here: Here, log: LogId, id: ProposalId, since: int) -> Entry:
+    async for entry in _deciding(here, log, since):
+        if getattr(entry.event, "proposal", None) == id and not isinstance(entry.event, e.ProposalMade):
+            return entry
+    raise NotFound(f"Log {log} came to an end before proposal {id} was answered.")
+
+
+async def _deciding(here: Here, log: LogId, since: int) -> AsyncIterator[Entry]:
+    """What was decided after a number, and then whatever is."""
+    now = await here.workspace.read(log)
+    while page := await here.workspace.entries(log, since, now.seq, types=DECIDED):
+        for entry in page:
+            yield entry
+        since = page[-1].seq
+    async for page in here.workspace.follow(log, now.seq):
+        for entry in page:
+            yield entry
+
+
+def _open(log: LogId, now: Notebook, wanted: Wait, id: ProposalId) -> Answer:
+    again = call("wait", notebook=wanted.notebook, proposal=id)
+    text = f"open: nobody has said yes or no to {id} yet · cursor {now.seq} · {again}"
+    return Answer(text=text, facts={"notebook": log, "cursor": now.seq, "proposal": id, "state": "proposed"})
+
+
+def _declined(log: LogId, now: Notebook, id: ProposalId, decision: Entry) -> Answer:
+    state = now.proposals[id].state
+    why = one_line(getattr(decision.event, "why", ""), 1000)
+    text = f"{state} by {plain(decision.by)}{': ' + why if why else ''} · nothing of it happened · cursor {now.seq}"
+    facts = {"notebook": log, "cursor": now.seq, "proposal": id, "state": state, "decided_by": decision.by, "why": why}
+    return Answer(text=text, facts=facts)
