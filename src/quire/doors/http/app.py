@@ -20,6 +20,7 @@ from . import (
     health,
     leases,
     logs,
+    mcp,
     notebooks,
     proposals,
     runs,
@@ -75,13 +76,14 @@ def make_app(
     """The door to a workspace, whose files are in `folder`. Whoever made the workspace closes it."""
     chosen = settings or ServerSettings()
     app = Litestar(
-        [*ROUTES, *front.ROUTES, socket],
+        [*ROUTES, *front.ROUTES, socket, mcp.mcp],
         debug=False,  # whatever the environment says: tracebacks are for the log
         pdb_on_exception=False,
         dependencies={"workspace": Provide(asking, sync_to_thread=False)},
         exception_handlers=HANDLERS,
         guards=[admit],
         logging_config=None,
+        on_shutdown=[mcp.close],
         openapi_config=None,
         request_max_body_size=chosen.body_bytes,
         state=State({"door": make_door(workspace, chosen, folder)}),

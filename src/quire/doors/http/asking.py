@@ -29,6 +29,8 @@ Asked: TypeAlias = NamedDependency[LocalWorkspace]
 Connection: TypeAlias = ASGIConnection[Any, Any, Any, Any]
 OPEN = {"open": True}
 """What a route that needs no token says of itself to Litestar."""
+BEARER = {"bearer": True}
+"""The same of one to which a cookie is no token: what no page of ours uses, no page should."""
 SAFE = ("GET", "HEAD", "OPTIONS")
 _PORTS = {"http": "80", "https": "443", "ws": "80", "wss": "443"}
 
@@ -68,7 +70,7 @@ async def admit(connection: Connection, handler: BaseRouteHandler) -> None:
     if handler.opt.get("open"):
         return
     try:
-        await _admit(connection)
+        await _admit(connection, takes_cookie=not handler.opt.get("bearer"))
     except Answered as refused:
         if connection.scope["type"] != "websocket":
             raise
@@ -76,9 +78,11 @@ async def admit(connection: Connection, handler: BaseRouteHandler) -> None:
         raise WebSocketException(detail="", code=4000 + refused.status) from refused
 
 
-async def _admit(connection: Connection) -> None:
+async def _admit(connection: Connection, *, takes_cookie: bool) -> None:
     check_page(connection)
     secret = _from_header(connection)
+    if secret is None and not takes_cookie:
+        raise signed_out("There is no token: send `Authorization: Bearer TOKEN` (`quire token new`).")
     if secret is None:
         secret = _from_cookie(connection)
         check_origin(connection)
@@ -166,7 +170,7 @@ def cookie_name(connection: Connection) -> str:
 
 def check_page(connection: Connection) -> None:
     """Refuse what a page of another site asks for, whatever it brings along."""
-    if connection.headers.get("sec-fetch-site") != "cross-site" or _is_known(connection):
+    if connection.headers.get("sec-fetch-site") != "cross-site" or is_known(connection):
         return
     raise Answered(403, Refused("A page of another site may not ask this server for anything. Use the server's own."))
 
@@ -175,13 +179,14 @@ def check_origin(connection: Connection) -> None:
     """Refuse a change, or a socket, that does not come from a page of this server."""
     if connection.scope["type"] == "http" and connection.scope["method"] in SAFE:
         return
-    if not _is_known(connection):
+    if not is_known(connection):
         came = connection.headers.get("origin", "nowhere")[:100]
         told = f"With a cookie, changes come from a page of this server, and this came from {came!r}."
         raise Answered(403, Refused(f"{told} Programs send `Authorization: Bearer TOKEN` instead."))
 
 
-def _is_known(connection: Connection) -> bool:
+def is_known(connection: Connection) -> bool:
+    """Whether a request comes from a page of this server, or of one that was named as such."""
     origin = connection.headers.get("origin")
     scheme = "https" if is_secure(connection) else "http"
     own = f"{scheme}://{connection.headers.get('host', '')}".lower()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from litestar.params import FromPath
 
@@ -10,7 +11,7 @@ from ...core import events as e
 from ...core.errors import NotFound
 from ...core.events import Draft
 from ...core.finding import find_cell
-from ...core.ids import ExecutionId, LogId, new_cell_ids
+from ...core.ids import ExecutionId, LogId, new_cell_id, new_cell_ids
 from ...core.notebook import Execution, Notebook
 from ...core.text import source_hash
 from ...workspace import bodies
@@ -22,6 +23,7 @@ from ...workspace.bodies import (
     ExecutionsWanted,
     NotebookWanted,
     Number,
+    ScratchWanted,
 )
 from ...workspace.clock import new_id
 from ...workspace.local import LocalWorkspace
@@ -92,8 +94,14 @@ async def execute(request: Asking, log: FromPath[str], workspace: Asked) -> Exec
     wanted = await body_of(request, ExecutionsWanted)
     now = await workspace.read(id)
     events = [_requested(now, cell, wanted.runtime) for cell in wanted.cells]
+    return await _made(workspace, id, events)
+
+
+async def _made(
+    workspace: LocalWorkspace, log: LogId, events: Sequence[e.ExecutionRequested | e.ScratchRequested]
+) -> ExecutionsMade:
     drafts = [Draft(id=new_id(), event=event) for event in events]
-    entries = await workspace.submit(id, drafts)
+    entries = await workspace.submit(log, drafts)
     asked = proposed(drafts, entries)
     return ExecutionsMade(
         executions=tuple(event.execution for event in events),
@@ -107,6 +115,28 @@ def _requested(now: Notebook, wanted: CellToRun, runtime: str | None) -> e.Execu
     cell = cells[find_cell(cells, wanted.cell)]
     hash = wanted.source_hash if wanted.source_hash is not None else source_hash(cell.source)
     return e.ExecutionRequested(execution=ExecutionId(new_id()), cell=cell.id, source_hash=hash, runtime=runtime)
+
+
+@route(
+    "POST",
+    "/api/notebooks/{log}/scratch",
+    "execute_scratch",
+    tag="notebooks",
+    body=ScratchWanted,
+    answer=ExecutionsMade,
+)
+async def execute_scratch(request: Asking, log: FromPath[str], workspace: Asked) -> ExecutionsMade:
+    """Ask for code to be run in the notebook's kernel that is no cell of it. It is on record.
+
+    Its execution is asked for as any other; of a bearer who has to ask, it is proposed with all of the code.
+    """
+    id = LogId(checked(log, "Log"))
+    wanted = await body_of(request, ScratchWanted)
+    cell = new_cell_id((await workspace.read(id)).cells, os.urandom)
+    event = e.ScratchRequested(
+        execution=ExecutionId(new_id()), cell=cell, source=wanted.source, kind=wanted.kind, runtime=wanted.runtime
+    )
+    return await _made(workspace, id, [event])
 
 
 @route("GET", "/api/notebooks/{log}/executions/{execution}", "execution", tag="notebooks", answer=ExecutionFound)
@@ -143,4 +173,4 @@ async def _past(workspace: LocalWorkspace, log: LogId, wanted: ExecutionId) -> E
     return None
 
 
-ROUTES = [notebooks, create_notebook, notebook, execute, execution]
+ROUTES = [notebooks, create_notebook, notebook, execute, execute_scratch, execution]
