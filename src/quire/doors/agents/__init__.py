@@ -1,0 +1,1 @@
+"""Coding agents that are told about Quire: which there are, where their files are, and what is written into those."""

@@ -1,0 +1,160 @@
+"""The coding agents that Quire knows, and where each keeps its settings and skills, as their documentation says.
+
+A new one is a line in AGENTS, with a test that its file is what its documentation shows.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ...core.errors import BadInput
+from ...core.ids import nearest
+from ...core.values import Json
+
+Scope = Literal["project", "user"]
+Shape = Literal["plain", "stdio", "opencode", "toml"]
+"""How an entry is written: command and args; with `"type": "stdio"`; all in one list; as a table of TOML."""
+SERVER = "quire"
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an agent looks, in one scope: for its servers, and for its skills."""
+
+    settings: str
+    skills: str
+    folder: str | None = None
+    """What the agent puts in for the project's folder, where it starts servers somewhere else."""
+
+
+class Agent(msgspec.Struct, frozen=True, kw_only=True):
+    """A coding agent."""
+
+    name: str
+    title: str
+    key: str
+    """Under which its servers stand."""
+    shape: Shape = "plain"
+    project: Place | None = None
+    user: Place
+    note: str = ""
+    """What a person has to do besides."""
+
+
+_WORKSPACE = "${workspaceFolder}"
+
+AGENTS: tuple[Agent, ...] = (
+    Agent(
+        name="claude-code",
+        title="Claude Code",
+        key="mcpServers",
+        shape="stdio",
+        project=Place(settings=".mcp.json", skills=".claude/skills"),
+        user=Place(settings="~/.claude.json", skills="~/.claude/skills"),
+        note="Claude Code asks once whether it may use the servers of a project; `/mcp` shows them.",
+    ),
+    Agent(
+        name="codex",
+        title="Codex",
+        key="mcp_servers",
+        shape="toml",
+        project=Place(settings=".codex/config.toml", skills=".agents/skills"),
+        user=Place(settings="$CODEX_HOME/config.toml", skills="~/.agents/skills"),
+        note="Codex reads a project's settings only where the project is trusted; `/mcp` shows the servers.",
+    ),
+    Agent(
+        name="cursor",
+        title="Cursor",
+        key="mcpServers",
+        project=Place(settings=".cursor/mcp.json", skills=".cursor/skills", folder=_WORKSPACE),
+        user=Place(settings="~/.cursor/mcp.json", skills="~/.cursor/skills", folder=_WORKSPACE),
+        note="Turn the server on in Cursor's list of MCP servers.",
+    ),
+    Agent(
+        name="vscode",
+        title="VS Code",
+        key="servers",
+        shape="stdio",
+        project=Place(settings=".vscode/mcp.json", skills=".github/skills", folder=_WORKSPACE),
+        user=Place(settings="$VSCODE/mcp.json", skills="~/.copilot/skills", folder=_WORKSPACE),
+        note="VS Code asks once whether you trust the server; `MCP: List Servers` shows it.",
+    ),
+    Agent(
+        name="gemini-cli",
+        title="Gemini CLI",
+        key="mcpServers",
+        project=Place(settings=".gemini/settings.json", skills=".gemini/skills"),
+        user=Place(settings="~/.gemini/settings.json", skills="~/.gemini/skills"),
+    ),
+    Agent(
+        name="opencode",
+        title="opencode",
+        key="mcp",
+        shape="opencode",
+        project=Place(settings="opencode.json", skills=".opencode/skills"),
+        user=Place(settings="$CONFIG/opencode/opencode.json", skills="$CONFIG/opencode/skills"),
+    ),
+    Agent(
+        name="windsurf",
+        title="Windsurf",
+        key="mcpServers",
+        user=Place(settings="~/.codeium/windsurf/mcp_config.json", skills="~/.codeium/windsurf/skills"),
+        note="Windsurf starts servers in no particular folder: name yours with --at, and press refresh in its list.",
+    ),
+    Agent(
+        name="zed",
+        title="Zed",
+        key="context_servers",
+        project=Place(settings=".zed/settings.json", skills=".agents/skills"),
+        user=Place(settings="$CONFIG/zed/settings.json", skills="~/.agents/skills"),
+    ),
+)
+
+
+def find_agent(name: str) -> Agent:
+    """The agent of that name."""
+    known = {agent.name: agent for agent in AGENTS}
+    if name not in known:
+        close = nearest(name, known)
+        hint = f" Did you mean {', '.join(close)}?" if close else f" Known: {', '.join(known)}."
+        other = "Any other that speaks MCP starts `quire mcp` by itself: docs/how-to/agents.md."
+        raise BadInput(f"{name!r} is no agent that Quire knows.{hint} {other}")
+    return known[name]
+
+
+def place_of(agent: Agent, scope: Scope) -> Place:
+    """Where it looks in that scope."""
+    place = agent.project if scope == "project" else agent.user
+    if place is None:
+        raise BadInput(f"{agent.title} has settings for a user, and none for a project. Use --user.")
+    return place
+
+
+def path_of(written: str, folder: Path, environ: Mapping[str, str]) -> Path:
+    """The file that a place names: of the project's folder, or of the user's."""
+    home = Path(environ.get("HOME") or Path.home())
+    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+    roots = {
+        "~": home,
+        "$CONFIG": config,
+        "$CODEX_HOME": Path(environ.get("CODEX_HOME") or home / ".codex"),
+        "$VSCODE": (home / "Library/Application Support" if sys.platform == "darwin" else config) / "Code/User",
+    }
+    first, _, rest = written.partition("/")
+    return roots[first] / rest if first in roots else folder / written
+
+
+def entry_of(agent: Agent, command: str, arguments: list[str]) -> dict[str, Json]:
+    """What the agent reads about the server."""
+    listed: list[Json] = list(arguments)
+    match agent.shape:
+        case "opencode":
+            return {"type": "local", "command": [command, *listed], "enabled": True}
+        case "stdio":
+            return {"type": "stdio", "command": command, "args": listed}
+        case _:
+            return {"command": command, "args": listed}
