@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 
+from .agents import agents_figures
 from .appends import postgres_figures, sqlite_figures
 from .collaboration import collaboration_figures
 from .compare import compare_figures
@@ -32,6 +33,7 @@ PARTS = {
     "fanout": fanout_figures,
     "collaboration": collaboration_figures,
     "runtimes": runtime_figures,
+    "agents": agents_figures,
 }
 
 

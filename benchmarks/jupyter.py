@@ -19,12 +19,12 @@ SECRET = "measured"
 
 
 @contextlib.asynccontextmanager
-async def jupyter(folder: Path, *flags: str) -> AsyncGenerator[Server]:
-    """A server on a folder, that answers."""
+async def jupyter(folder: Path, *flags: str, peer: str = "serve") -> AsyncGenerator[Server]:
+    """A server on a folder, that answers; of the environment of these peers."""
     port = free_port()
     own = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
     process = await asyncio.create_subprocess_exec(
-        peers("serve") / "jupyter-server",
+        peers(peer) / "jupyter-server",
         "--no-browser",
         "--allow-root",
         "--log-level=CRITICAL",

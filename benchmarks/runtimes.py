@@ -83,7 +83,7 @@ async def ours(folder: Path, sources: list[str]) -> AsyncGenerator[Host]:
     finally:
         process.terminate()
         await process.wait()
-        await _end_runtimes(folder)
+        await end_runtimes(folder)
 
 
 async def _quire(folder: Path, environment: dict[str, str], *words: str) -> bytes:
@@ -113,7 +113,7 @@ async def _notebook(server: Server, tokens: list[str], sources: list[str]) -> Ho
     return Host(server=server, place=place, seat=seat, cells=dict(zip(sources, made["cells"], strict=True)))
 
 
-async def _end_runtimes(folder: Path) -> None:
+async def end_runtimes(folder: Path) -> None:
     """What a server started outlives it."""
     with contextlib.closing(sqlite3.connect(folder / ".quire" / "quire.db")) as database:
         holders = [name for (name,) in database.execute("SELECT holder FROM leases WHERE name LIKE 'hold:runtime:%'")]
