@@ -36,6 +36,7 @@ def pages() -> dict[str, str]:
         "errors.md": errors_page(),
         "sql.md": sql_page(),
         "http.md": http_page(),
+        "mcp.md": mcp_page(),
     }
     if find_spec("quire.doors.cli.main") is not None:
         written["cli.md"] = cli_page()
@@ -519,6 +520,100 @@ def _parameters(query: Any) -> str:
 
 def _first(told: str) -> str:
     return inspect.cleandoc(told).partition("\n")[0]
+
+
+# ---- mcp.md
+
+MCP = """
+The tools that an agent has, over the Model Context Protocol: `quire mcp` on standard input and output, or `/mcp` of a
+server over streamable HTTP, with a [token](identity.md#tokens) in `Authorization: Bearer`. [Agents](../how-to/agents.md)
+tells how to set one up, and [why they are as they are](../explanation/agents.md) what is behind it. The same verbs are on
+the [command line](cli.md).
+
+## What every tool does
+
+- **It names its notebook**: by name, by id, or by the path of its file. There is no current one. A cell goes by its short id
+  (the beginning that no other cell of the notebook has), its name, or its number, counted from 1.
+- **It answers twice**: with text for the model, within `budget` tokens where there is one, and with structured content for
+  programs (ids, states, hashes, cursors). Many clients show their models the structured content alone, so the text is in there,
+  too; known coding agents get the text alone, and so does everybody where there is an image.
+- **It answers within 25 seconds.** What still runs goes on; `wait` tells of its end. Cancelling a call cancels the waiting
+  only. With a progress token it tells how far it is.
+- **It says what it left out**, and how to get that: a *handle*, `CELL.N@SEQ`, is the N-th output, counted from 0, of the
+  execution of a cell that began at that number. It stays good when the cell has run again. `CELL@SEQ` is the source at that
+  number; `:MEDIA` behind either asks for another form (`c5aq.1@431:text/html`).
+- **A fault is an answer** (`isError`) that says what to do; nothing was applied then. Its structured content has the kind,
+  one of the six [errors](errors.md), and where a cell moved on its `source`, its `source_hash` and the `difference`.
+- **What has to be asked for becomes a proposal.** The answer has the `proposal`'s id, and `wait` waits for what a person
+  says to it.
+
+Names, descriptions and schemas of all tools together have COUNT characters.
+
+## Tools
+
+TOOLS
+
+## Resources
+
+RESOURCES
+"""
+
+
+def mcp_page() -> str:
+    """The tools, as they describe themselves."""
+    from quire.doors.mcp.resources import templates
+    from quire.doors.mcp.tools import TOOLS
+
+    count = sum(len(tool.name) + len(tool.description) + len(json.dumps(tool.schema)) for tool in TOOLS.values())
+    parts = [
+        f"### {tool.name}\n\n{tool.says}\n\n{_example(tool.example)}\n\n{_arguments(tool.schema)}"
+        for tool in TOOLS.values()
+    ]
+    rows = [(f"`{each.uri_template}`", each.description or "") for each in templates()]
+    told = MCP.replace("COUNT", f"{round(count, -2):,}").replace("TOOLS", "\n\n".join(parts))
+    return _page("Tools for agents", told.replace("RESOURCES", _table(("address", "what it is"), rows)))
+
+
+def _example(example: Any) -> str:
+    return f"```json\n{msgspec.json.encode(example).decode()}\n```"
+
+
+def _arguments(schema: dict[str, Any], kinds: str = "argument") -> str:
+    """A table of what a tool takes; of edits, one for each kind."""
+    properties: dict[str, dict[str, Any]] = schema["properties"]
+    rows = [
+        (f"`{name}`{'' if name in schema.get('required', ()) else ' (optional)'}", _wanted(each), _said(each))
+        for name, each in properties.items()
+    ]
+    parts = [_table((kinds, "type", "meaning"), rows)]
+    operations: list[dict[str, Any]] = properties.get("edits", {}).get("items", {}).get("anyOf", [])
+    for operation in operations:
+        name = operation["properties"]["op"]["const"]
+        parts.append(f"**`{name}`**: {operation.get('description', '')}\n\n{_arguments(operation, 'field')}")
+    return "\n\n".join(parts)
+
+
+def _wanted(schema: dict[str, Any]) -> str:
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return ", ".join(f"`{each}`" for each in schema["enum"])
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(_wanted(each) for each in schema["anyOf"]))
+    if schema.get("type") == "array" and "anyOf" in schema.get("items", {}):
+        return "list of edits, as below"
+    if schema.get("type") == "array":
+        return f"list of {_wanted(schema['items'])}s"
+    return str(schema.get("type", "any"))
+
+
+def _said(schema: dict[str, Any]) -> str:
+    told = [str(schema["description"])] if "description" in schema else []
+    if "minimum" in schema and "maximum" in schema:
+        told.append(f"From {schema['minimum']:,} to {schema['maximum']:,}.")
+    if "default" in schema:
+        told.append(f"Default: {json.dumps(schema['default'])}.")
+    return " ".join(told)
 
 
 # ---- cli.md

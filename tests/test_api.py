@@ -20,8 +20,12 @@ def test_the_public_names_are_these() -> None:
         "Refused",
         "RunFailed",
         "Unavailable",
+        "agent_functions",
         "connect",
         "inspect_notebook",
+        "notebook_create",
+        "notebook_edit",
+        "notebook_execute",
         "results",
         "run",
     ]
