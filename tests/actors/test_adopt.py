@@ -283,8 +283,9 @@ async def test_of_a_stock_kernel_that_said_too_much_the_cell_is_lost_and_the_sta
 ) -> None:
     runtime = await house.start(language="stock")
     ready, go = tmp_path / "ready", tmp_path / "go"
-    for_ever = "while True: print('more' * 100_000, flush=True); time.sleep(0.001)"
-    execution = await house.request(f"x = 'still there'\n{waiting(ready, go)}{for_ever}")
+    # More than is kept, and then no more: who takes over is not to race with a kernel that prints for ever.
+    much = "for _ in range(250): print('more' * 100_000, flush=True)\nwhile True: time.sleep(0.01)"
+    execution = await house.request(f"x = 'still there'\n{waiting(ready, go)}{much}")
     await until(ready.exists)
     runtime.kill()
     go.touch()
