@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -114,9 +115,9 @@ async def _begun(told: Apart, cwd: Path, seconds: float) -> Began | None:
         raise
     finally:
         os.close(writing)
+    # It lives on; a server that lives longer would keep a zombie of each.
+    threading.Thread(target=process.wait, name="end of a run", daemon=True).start()
     line = await _first_line(said, seconds)
-    if process.poll() is None:
-        process.returncode = 0  # it lives on, and nobody here waits for its end: or Python would complain
     return None if line is None else _read(line)
 
 
