@@ -48,7 +48,8 @@ def inspector(request: pytest.FixtureRequest, folder: Folder, server: Server, se
     if transport == "http":
         target = [f"{server.url}/mcp", "--header", f"Authorization: Bearer {secret}"]
     else:
-        environ = ["-e", f"PYTHONPATH={os.environ.get('PYTHONPATH', '')}"]
+        # It hands on little of its own environment.
+        environ = ["-e", f"PYTHONPATH={path}"] if (path := os.environ.get("PYTHONPATH")) else []
         target = [*environ, QUIRE, "mcp", "--at", str(folder.path)]
     return Inspector(folder, [*target, "--protocol-era", era])
 
