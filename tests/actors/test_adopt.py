@@ -287,6 +287,7 @@ async def test_of_a_stock_kernel_that_said_too_much_the_cell_is_lost_and_the_sta
     much = "for _ in range(250): print('more' * 100_000, flush=True)\nwhile True: time.sleep(0.01)"
     execution = await house.request(f"x = 'still there'\n{waiting(ready, go)}{much}")
     await until(ready.exists)
+    await house.until(execution, lambda found: found.state == "running")  # the log is behind the kernel
     runtime.kill()
     go.touch()
     async with asyncio.timeout(PATIENCE):
