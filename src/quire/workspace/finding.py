@@ -28,5 +28,5 @@ def pick(name: str, logs: Sequence[LogInfo]) -> LogInfo:
 
 def similar(name: str, logs: Iterable[LogInfo]) -> str:
     """What somebody may have meant, or where to look for it: the end of a message."""
-    close = nearest(name, [text for each in logs for text in (each.name, each.log)])
+    close = nearest(name, dict.fromkeys(text for each in logs for text in (each.name, each.log)))
     return f" Nearest: {', '.join(close)}." if close else " `quire sql 'select * from notebooks'` lists them."
