@@ -1,0 +1,85 @@
+"""Who is where: the last `here` of each window, for those who come later, and `gone` for windows whose connection ended.
+
+Kept in memory for as long as the connection lasts that said it. A window is one actor's: somebody else can neither move
+nor close it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+import msgspec
+
+from ..core.errors import BadInput, Refused
+from ..core.ids import ActorId, LogId
+from ..core.values import Json
+from . import speech
+
+MOST_WINDOWS = 200
+"""How many windows one connection may have: an agent or a proxy may speak for several."""
+
+
+class PresentWindow(msgspec.Struct, frozen=True, kw_only=True):
+    """A window that is open in a log, as its connection said last."""
+
+    log: LogId
+    by: ActorId
+    here: speech.WindowHere
+    connection: Hashable
+
+
+class Presence:
+    """The windows of all connections of one process."""
+
+    def __init__(self) -> None:
+        self._windows: dict[tuple[LogId, str], PresentWindow] = {}
+        self._mine: dict[Hashable, dict[tuple[LogId, str], None]] = {}
+
+    def note(self, connection: Hashable, log: LogId, message: Json, by: ActorId) -> None:
+        """Keep where a window is, or forget it. Messages of other kinds are none of its business."""
+        try:
+            said = speech.read(message, speech.PRESENCE)
+        except BadInput:
+            return  # those who listen hear it as it is
+        key = log, said.window
+        before = self._windows.get(key)
+        if before is not None and before.by != by:
+            raise Refused(f"Window {said.window!r} is {before.by}'s. Give each window an id of its own.")
+        if isinstance(said, speech.WindowGone):
+            self._forget(key)
+            return
+        mine = self._mine.setdefault(connection, {})
+        if key not in mine and len(mine) >= MOST_WINDOWS:
+            raise Refused(f"This connection has {MOST_WINDOWS} windows, and no more are allowed. Close one.")
+        self._forget(key)  # a connection that is lost and made again takes its windows along
+        self._windows[key] = PresentWindow(log=log, by=by, here=said, connection=connection)
+        self._mine.setdefault(connection, {})[key] = None
+
+    def _forget(self, key: tuple[LogId, str]) -> PresentWindow | None:
+        window = self._windows.pop(key, None)
+        if window is not None:
+            mine = self._mine.get(window.connection, {})
+            mine.pop(key, None)
+            if not mine:
+                self._mine.pop(window.connection, None)
+        return window
+
+    def windows(self, log: LogId) -> Iterator[PresentWindow]:
+        """The windows that are open in a log, in the order in which they moved last."""
+        return (window for (where, _), window in self._windows.items() if where == log)
+
+    def actors(self) -> dict[LogId, list[ActorId]]:
+        """Who is in which log."""
+        found: dict[LogId, dict[ActorId, None]] = {}
+        for window in self._windows.values():
+            found.setdefault(window.log, {})[window.by] = None
+        return {log: list(actors) for log, actors in found.items()}
+
+    def logs_of(self, connection: Hashable) -> set[LogId]:
+        """The logs in which a connection has windows."""
+        return {log for log, _ in self._mine.get(connection, {})}
+
+    def leave(self, connection: Hashable, log: LogId | None = None) -> list[PresentWindow]:
+        """Forget the windows of a connection, in one log or in all, and return them."""
+        keys = [key for key in self._mine.get(connection, {}) if log in (None, key[0])]
+        return [window for key in keys if (window := self._forget(key)) is not None]

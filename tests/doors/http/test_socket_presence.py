@@ -1,0 +1,139 @@
+"""Who is where: the server remembers it for those who come later, and says who left."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quire.core import events as e
+from quire.core.ids import WORKSPACE_LOG
+from quire.stores.blobs_memory import MemoryBlobs
+from quire.stores.sqlite import SqliteStore
+from quire.workspace import wire
+from quire.workspace.local import LocalWorkspace
+from quire.workspace.presence import MOST_WINDOWS
+
+from ...serving import Server, served
+from .sockets import ADA, BOB, LOG, OTHER, Client, connected, notebook, say, token
+
+
+@pytest.fixture
+async def workspace(tmp_path: Path) -> AsyncIterator[LocalWorkspace]:
+    workspace = LocalWorkspace(SqliteStore(tmp_path / "quire.db"), MemoryBlobs())
+    await notebook(workspace)
+    await notebook(workspace, OTHER)
+    yield workspace
+    await workspace.close()
+
+
+@pytest.fixture
+async def server(workspace: LocalWorkspace) -> AsyncIterator[Server]:
+    async with served(workspace) as server:
+        yield server
+
+
+@pytest.fixture
+async def ada(workspace: LocalWorkspace, server: Server) -> AsyncIterator[Client]:
+    async with connected(server, await token(workspace, ADA)) as client:
+        yield client
+
+
+@pytest.fixture
+async def bob(workspace: LocalWorkspace, server: Server) -> AsyncIterator[Client]:
+    async with connected(server, await token(workspace, BOB)) as client:
+        yield client
+
+
+async def listen(client: Client) -> None:
+    """Listen, before anybody is there."""
+    await client.send(wire.Listen(id="lane", log=LOG, lane="presence"))
+    await client.in_order()
+
+
+async def who_is_there(client: Client, windows: int) -> list[wire.Said]:
+    """Listen, and read what is told of those who are there."""
+    await client.send(wire.Listen(id="lane", log=LOG, lane="presence"))
+    return [await client.expect(wire.Said) for _ in range(windows)]
+
+
+async def said(client: Client, window: str, kind: str = "here", **more: Any) -> None:
+    await client.send(wire.Say(log=LOG, lane="presence", message={"kind": kind, "window": window, **more}))
+    await client.in_order()
+
+
+async def test_who_comes_later_learns_who_is_there_and_where(
+    workspace: LocalWorkspace, ada: Client, bob: Client
+) -> None:
+    selection = {"from": 1, "to": 2, "seq": 3}
+    await said(ada, "w1", cell="a", selection=selection, asks=True)
+    await said(ada, "w2")
+    await said(ada, "w3")
+    await said(ada, "w3", "gone")
+    await ada.send(wire.Say(log=OTHER, lane="presence", message={"kind": "here", "window": "elsewhere"}))
+    await ada.in_order()
+    heard = await who_is_there(bob, 2)
+    assert [(each.by, each.message) for each in heard] == [
+        (ADA, {"kind": "here", "window": "w1", "cell": "a", "selection": selection}),
+        (ADA, {"kind": "here", "window": "w2"}),
+    ]
+
+
+async def test_a_connection_that_ends_leaves_no_window_behind(
+    workspace: LocalWorkspace, server: Server, bob: Client
+) -> None:
+    await listen(bob)
+    async with connected(server, await token(workspace, ADA)) as ada:
+        for window in ("w1", "w2"):
+            await said(ada, window)
+            assert (await bob.expect(wire.Said)).message == {"kind": "here", "window": window}
+    gone = [await bob.expect(wire.Said) for _ in range(2)]
+    assert [(each.by, each.message) for each in gone] == [
+        (ADA, {"kind": "gone", "window": "w1"}),
+        (ADA, {"kind": "gone", "window": "w2"}),
+    ]
+
+
+async def test_a_window_that_connects_again_is_not_gone_when_its_old_connection_ends(
+    workspace: LocalWorkspace, server: Server, ada: Client, bob: Client
+) -> None:
+    await listen(bob)
+    async with connected(server, await token(workspace, ADA)) as before:
+        await said(before, "w1", cell="a")
+        await bob.expect(wire.Said)
+        await said(ada, "w1", cell="b")
+        await bob.expect(wire.Said)
+    await said(ada, "w1", cell="c")
+    assert (await bob.expect(wire.Said)).message == {"kind": "here", "window": "w1", "cell": "c"}
+
+
+async def test_nobody_moves_or_closes_the_window_of_somebody_else(ada: Client, bob: Client) -> None:
+    """Rule 3."""
+    await said(ada, "w1")
+    for kind in ("here", "gone"):
+        await bob.send(wire.Say(log=LOG, lane="presence", message={"kind": kind, "window": "w1"}))
+        assert (await bob.expect(wire.Failed)).error.kind == "Refused"
+    assert [each.by for each in await who_is_there(bob, 1)] == [ADA]
+
+
+async def test_who_loses_the_right_to_read_is_no_longer_shown(
+    workspace: LocalWorkspace, ada: Client, bob: Client
+) -> None:
+    await say(workspace, e.RoleSet(actor=ADA, role="owner", notebook=LOG), log=WORKSPACE_LOG)
+    await say(workspace, e.RoleSet(actor=BOB, role="viewer", notebook=LOG), log=WORKSPACE_LOG)
+    await listen(ada)
+    await said(bob, "w1")
+    assert (await ada.expect(wire.Said)).by == BOB
+    await say(workspace, e.RoleSet(actor=BOB, role=None, notebook=LOG), log=WORKSPACE_LOG)
+    gone = await ada.expect(wire.Said)
+    assert (gone.by, gone.message) == (BOB, {"kind": "gone", "window": "w1"})
+
+
+async def test_one_connection_has_only_so_many_windows(ada: Client) -> None:
+    for number in range(MOST_WINDOWS):
+        await ada.send(wire.Say(log=LOG, lane="presence", message={"kind": "here", "window": f"w{number}"}))
+    await ada.in_order()
+    await ada.send(wire.Say(log=LOG, lane="presence", message={"kind": "here", "window": "one more"}))
+    assert (await ada.expect(wire.Failed)).error.kind == "Refused"

@@ -1,0 +1,47 @@
+"""Keep the pictures that README and docs show, small enough for git, and no others.
+
+    python tools/doc_images.py SCREENSHOTS
+
+SCREENSHOTS has what tests/web/test_screenshots.py took. What a page shows is its links to docs/images/NAME.png.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from PIL import Image
+
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs" / "images"
+COLOURS = 256
+"""Enough for text, marks and a chart; with half as many, highlighted code loses its colours."""
+LARGEST = 120_000
+"""Bytes of one picture: they stay in the history of the repository for ever."""
+
+
+def shown() -> set[str]:
+    """Return the names of the pictures that pages link to."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    return {name for page in pages for name in re.findall(r"images/([\w-]+\.png)", page.read_text(encoding="utf-8"))}
+
+
+def keep(taken: Path, kept: Path) -> None:
+    """Write a picture with few colours."""
+    with Image.open(taken) as picture:
+        small = picture.convert("RGB").quantize(
+            COLOURS, method=Image.Quantize.MAXCOVERAGE, kmeans=4, dither=Image.Dither.NONE
+        )
+        small.save(kept, optimize=True)
+    if (size := kept.stat().st_size) > LARGEST:
+        raise SystemExit(f"{kept} has {size:,} bytes, more than {LARGEST:,}: show less on it.")
+
+
+if __name__ == "__main__":
+    IMAGES.mkdir(exist_ok=True)
+    names = shown()
+    for name in sorted(names):
+        keep(Path(sys.argv[1]) / name, IMAGES / name)
+        print(f"docs/images/{name}")
+    for left in IMAGES.glob("*.png"):
+        if left.name not in names:
+            left.unlink()

@@ -1,0 +1,53 @@
+/** What waits for this person's answer: proposals of agents, questions of running cells, conflicts with files. */
+
+import type { Waiting } from "../sync/api_types.ts"
+import { Icon } from "../ui/Icon.tsx"
+import type { IconName } from "../ui/Icon.tsx"
+import { Person } from "../ui/Person.tsx"
+import { Time } from "../ui/Time.tsx"
+import rows from "../ui/Rows.module.css"
+import { classes } from "../ui/classes.ts"
+import css from "./Home.module.css"
+
+const KINDS: Readonly<Record<Waiting["kind"], { readonly icon: IconName; readonly words: string }>> = {
+  proposal: { icon: "pencil", words: "proposes" },
+  question: { icon: "question", words: "ran it" },
+  conflict: { icon: "warning", words: "changed the file" },
+}
+
+export function WaitingList({ waiting, me }: { readonly waiting: readonly Waiting[]; readonly me: string | undefined }) {
+  if (waiting.length === 0) return null
+  return (
+    <section aria-labelledby="waiting">
+      <h2 id="waiting" className={rows["heading"]}>
+        Waits for you <span className={rows["number"]}>{waiting.length}</span>
+      </h2>
+      <ul className={rows["rows"]}>
+        {waiting.map((item) => (
+          <WaitingRow key={`${item.kind} ${item.id}`} item={item} me={me} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function WaitingRow({ item, me }: { readonly item: Waiting; readonly me: string | undefined }) {
+  const { icon, words } = KINDS[item.kind]
+  const target = item.cell ? `#cell=${encodeURIComponent(item.cell)}` : ""
+  return (
+    <li className={classes(rows["row"], css["waiting"])} data-row data-kind={item.kind}>
+      <span className={rows["kind"]}>
+        <Icon name={icon} />
+      </span>
+      <span className={rows["title"]}>
+        <a className={rows["link"]} href={`/notebooks/${encodeURIComponent(item.log)}${target}`}>
+          {item.text || item.name}
+        </a>
+      </span>
+      <span className={rows["fact"]}>{item.text ? item.name : ""}</span>
+      <span className={rows["fact"]}>
+        <Person actor={item.by} onBehalfOf={item.on_behalf_of} me={me} /> {words} · <Time at={item.at} />
+      </span>
+    </li>
+  )
+}

@@ -1,0 +1,83 @@
+/** Hooks that look at one value, one field or one cell: a component renders again when that is another object. */
+
+import { useCallback, useSyncExternalStore } from "react"
+import type { Cell, CellId, Notebook } from "../core/types.gen.ts"
+import type { Live } from "../sync/live.ts"
+import type { Listener, Stop } from "../sync/store.ts"
+
+/** What `Value` is, and whatever else can be looked at. */
+export interface Readable<T> {
+  readonly get: () => T
+  readonly subscribe: (listener: Listener) => Stop
+}
+
+/** The value as it is. */
+export function useValue<T>({ subscribe, get }: Readable<T>): T {
+  return useSyncExternalStore(subscribe, get)
+}
+
+/** One question about a value: `ask` has to answer with the same object as long as nothing changed. */
+export function useAsked<T, A>(value: Readable<T>, ask: (value: T) => A): A {
+  return useSyncExternalStore(value.subscribe, () => ask(value.get()))
+}
+
+/** A field of the notebook that is shown. */
+export function useField<K extends keyof Notebook>(live: Live, field: K): Notebook[K] {
+  const subscribe = useCallback((listener: Listener) => live.store.subscribe(field, listener), [live, field])
+  return useSyncExternalStore(subscribe, () => live.store.field(field))
+}
+
+/** A cell that is shown; undefined when there is none of that id. */
+export function useCell(live: Live, id: CellId): Cell | undefined {
+  const subscribe = useCallback((listener: Listener) => live.store.subscribeCell(id, listener), [live, id])
+  return useSyncExternalStore(subscribe, () => live.store.cell(id))
+}
+
+/** A question about the notebook and its cells, answered with a text or a number; for what few components ask. */
+export function useShown<A extends string | number | boolean | null>(live: Live, ask: (notebook: Notebook) => A): A {
+  const subscribe = useCallback((listener: Listener) => live.store.subscribe("cells", listener), [live])
+  return useSyncExternalStore(subscribe, () => ask(live.store.get()))
+}
+
+/** The stale cells, all of them. */
+export function useStale(live: Live): ReadonlySet<CellId> {
+  const subscribe = useCallback((listener: Listener) => live.store.subscribe("stale", listener), [live])
+  return useSyncExternalStore(subscribe, () => live.store.stale())
+}
+
+/** Whether one cell is stale. */
+export function useIsStale(live: Live, id: CellId): boolean {
+  const subscribe = useCallback((listener: Listener) => live.store.subscribe("stale", listener), [live])
+  return useSyncExternalStore(subscribe, () => live.store.stale().has(id))
+}
+
+/** The ids of the cells that a person sees, from top to bottom: the same array as long as it has the same cells. */
+export function useLiveOrder(live: Live): readonly CellId[] {
+  const order = liveOrder(live)
+  return useSyncExternalStore(order.subscribe, order.get)
+}
+
+const ORDERS = new WeakMap<Live, Readable<readonly CellId[]>>()
+
+/** The same, outside components. */
+export function liveOrder(live: Live): Readable<readonly CellId[]> {
+  const known = ORDERS.get(live)
+  if (known) return known
+  let notebook: Notebook | null = null
+  let ids: readonly CellId[] = []
+  const get = (): readonly CellId[] => {
+    const now = live.store.get()
+    if (now.cells === notebook?.cells && now.order === notebook.order) return ids
+    notebook = now
+    const next = now.order.filter((id) => now.cells.get(id)?.removed === false)
+    if (next.length !== ids.length || next.some((id, index) => id !== ids[index])) ids = next
+    return ids
+  }
+  const subscribe = (listener: Listener): Stop => {
+    const stops = [live.store.subscribe("cells", listener), live.store.subscribe("order", listener)]
+    return () => stops.forEach((stop) => stop())
+  }
+  const order = { get, subscribe }
+  ORDERS.set(live, order)
+  return order
+}

@@ -1,0 +1,182 @@
+/** Starts the app: signs this browser in, then shows the page of the address. The only file that knows every page. */
+
+import { lazy, StrictMode, Suspense, useEffect, useState } from "react"
+import type { ReactNode } from "react"
+import { createRoot } from "react-dom/client"
+import { Route, Switch, useLocation } from "wouter"
+
+import type { PanelSpec } from "./hooks/panel.ts"
+import { Bars } from "./shell/Bars.tsx"
+import { ConnectionBar } from "./shell/ConnectionBar.tsx"
+import { ErrorBoundary } from "./shell/ErrorBoundary.tsx"
+import { followLinks } from "./shell/links.ts"
+import { NotFoundPage, SignInPage } from "./shell/SignInPage.tsx"
+import css from "./shell/shell.module.css"
+import { browserParts, forgetPageKey, signInHere } from "./sync/browser.ts"
+import { Fault } from "./sync/fault.ts"
+import type { OpenParts } from "./sync/open.ts"
+import { Preferences } from "./sync/preferences.ts"
+import type { Theme } from "./sync/preferences.ts"
+import { readFragment } from "./sync/sign_in.ts"
+import { pageNonce } from "./ui/nonce.ts"
+import { Toasts } from "./ui/Toasts.tsx"
+import { Tooltips } from "./ui/Tooltip.tsx"
+import "./ui/tokens.css"
+import "./ui/base.css"
+
+// ---- Pages, each in a chunk of its own
+
+const loadRunList = () => import("./runs/RunList.tsx")
+const loadHome = () => {
+  void loadRunList()
+  return import("./home/HomePage.tsx")
+}
+const loadSettings = () => import("./settings/SettingsPage.tsx")
+const loadRuns = () => import("./runs/RunsPage.tsx")
+const loadNotebook = () => import("./notebook/NotebookPage.tsx")
+
+const HomePage = lazy(loadHome)
+const SettingsPage = lazy(loadSettings)
+const RunsPage = lazy(loadRuns)
+const RunList = lazy(loadRunList)
+const NotebookPage = lazy(() => loadNotebook().then((module) => ({ default: module.NotebookPage })))
+
+/** Fetch the code of a page while this browser still signs in. */
+function preload(path: string): void {
+  if (path.startsWith("/notebooks/") || path.startsWith("/runs/")) void loadNotebook()
+  else if (path === "/settings") void loadSettings()
+  else if (path === "/runs") void loadRuns()
+  else if (path === "/") void loadHome()
+}
+
+/** The panels of a notebook's rail, in the order of their buttons. */
+async function loadPanels(): Promise<readonly PanelSpec[]> {
+  const panels = await Promise.all([
+    import("./outline/panel.tsx"),
+    import("./find/panel.tsx"),
+    import("./params/panel.tsx"),
+    import("./runtime/panel.tsx"),
+    import("./history/panel.tsx"),
+    import("./files/panel.tsx"),
+    import("./people/panel.tsx"),
+  ])
+  return panels.map(({ panel }) => panel)
+}
+
+// ---- The app
+
+interface AppProps {
+  readonly parts: OpenParts
+  readonly preferences: Preferences
+  readonly nonce: string
+  /** Why the address did not sign this browser in. */
+  readonly refusal: string | null
+}
+
+function App({ parts, preferences, nonce, refusal }: AppProps) {
+  const [path, go] = useLocation()
+  const isSignedOut = useSignedOut(parts)
+  useEffect(() => followLinks(document, (to) => go(to)), [go])
+  if (isSignedOut) return <SignInPage refusal={refusal} />
+  return (
+    <>
+      <a className={css["skip"]} href="#main">
+        Skip to the page
+      </a>
+      <Bars>
+        <ConnectionBar socket={parts.socket} />
+      </Bars>
+      <ErrorBoundary resetKey={path}>
+        <Suspense fallback={<div className={css["loading"]} aria-busy="true" />}>
+          <Pages parts={parts} preferences={preferences} nonce={nonce} />
+        </Suspense>
+      </ErrorBoundary>
+    </>
+  )
+}
+
+function Pages({ parts, preferences, nonce }: Omit<AppProps, "refusal">) {
+  const notebook = ({ log }: { readonly log: string }): ReactNode => <NotebookRoute key={log} log={log} parts={parts} nonce={nonce} />
+  return (
+    <Switch>
+      <Route path="/">
+        <HomePage parts={parts} RunList={RunList} />
+      </Route>
+      <Route path="/notebooks/:log">{notebook}</Route>
+      <Route path="/runs/:log">{notebook}</Route>
+      <Route path="/runs">
+        <RunsPage parts={parts} />
+      </Route>
+      <Route path="/settings">
+        <SettingsPage parts={parts} preferences={preferences} onSignedOut={leave} />
+      </Route>
+      <Route>
+        <NotFoundPage />
+      </Route>
+    </Switch>
+  )
+}
+
+const NO_PANELS: readonly PanelSpec[] = []
+
+function NotebookRoute({ log, parts, nonce }: { readonly log: string; readonly parts: OpenParts; readonly nonce: string }) {
+  const [panels, setPanels] = useState(NO_PANELS)
+  useEffect(() => {
+    let isShown = true
+    void loadPanels().then((loaded) => {
+      if (isShown) setPanels(loaded)
+    })
+    return () => void (isShown = false)
+  }, [])
+  return <NotebookPage log={decodeURIComponent(log)} parts={parts} panels={panels} nonce={nonce} />
+}
+
+/** Whether this browser was not signed in when the page was opened. A token that ends later leaves the page as it is. */
+function useSignedOut({ api }: OpenParts): boolean {
+  const [isSignedOut, setSignedOut] = useState(false)
+  useEffect(() => {
+    api.me().catch((error: unknown) => setSignedOut(error instanceof Fault && error.status === 401))
+  }, [api])
+  return isSignedOut
+}
+
+/** Forget this browser's key, and show how to sign in again. */
+function leave(): void {
+  forgetPageKey()
+  location.assign("/")
+}
+
+// ---- The start
+
+function applyTheme(theme: Theme): void {
+  document.documentElement.dataset["theme"] = theme
+}
+
+async function start(page: HTMLElement): Promise<void> {
+  const asked = readFragment(location.hash)
+  const path = asked?.notebook ? `/notebooks/${encodeURIComponent(asked.notebook)}` : location.pathname
+  // At once: a token is not to stand in the history.
+  if (asked) history.replaceState(null, "", path)
+  preload(path)
+  const refusal = asked ? await signInHere(asked.token) : null
+  const parts = browserParts()
+  const preferences = new Preferences(parts.storage)
+  preferences.follow(window)
+  preferences.theme.subscribe(() => applyTheme(preferences.theme.get()))
+  applyTheme(preferences.theme.get())
+  createRoot(page).render(
+    <StrictMode>
+      <App parts={parts} preferences={preferences} nonce={pageNonce()} refusal={refusal} />
+      <Toasts />
+      <Tooltips />
+    </StrictMode>,
+  )
+}
+
+// An address that signs in, pasted into the tab of this page, changes only the fragment.
+addEventListener("hashchange", () => {
+  if (readFragment(location.hash)) location.reload()
+})
+
+const page = document.getElementById("app")
+if (page) void start(page)

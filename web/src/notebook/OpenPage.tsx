@@ -1,0 +1,84 @@
+/** An open notebook: header, cells, rail, and what is open over them. Keys of the whole page come in here. */
+
+import { Fragment, useEffect, useLayoutEffect, useMemo } from "react"
+import type { PanelSpec } from "../hooks/panel.ts"
+import { useField, useValue } from "../hooks/values.ts"
+import type { OutputContext } from "../outputs/context.ts"
+import { allowedHosts } from "../sync/allowed_hosts.ts"
+import { widgetStates } from "../sync/widget_states.ts"
+import { Announcer } from "./Announcer.tsx"
+import { CellList } from "./CellList.tsx"
+import { prefetchEditor } from "./CellSource.tsx"
+import { listenForFiles } from "./file_drop.ts"
+import { Header } from "./Header.tsx"
+import { listenForKeys } from "./key_listener.ts"
+import { Notices } from "./Notices.tsx"
+import { Overlays } from "./Overlays.tsx"
+import type { Page } from "./page.ts"
+import styles from "./Page.module.css"
+import { Rail, RailButtons } from "./Rail.tsx"
+
+export function OpenPage({ page, panels }: { readonly page: Page; readonly panels: readonly PanelSpec[] }) {
+  const outputs = useMemo(() => outputContext(page), [page])
+  const panel = useValue(page.panel)
+  const shown = panels.find(({ name }) => name === panel) ?? null
+  useTitle(page)
+  // Before the page is painted: who sees the cells can use their keys.
+  useLayoutEffect(() => page.setPanels(panels), [page, panels])
+  useLayoutEffect(() => listenForKeys(page), [page])
+  useEffect(() => listenForFiles(page), [page])
+  useEffect(() => whenIdle(() => prefetchEditor()), [])
+  useEffect(() => goToLinked(page), [page])
+  return (
+    <div className={styles["page"]} data-rail={shown ? "open" : undefined}>
+      <Header page={page}>
+        <RailButtons page={page} panels={panels} />
+      </Header>
+      <main id="main" className={styles["main"]} tabIndex={-1}>
+        <Notices page={page} />
+        <CellList page={page} outputs={outputs} />
+      </main>
+      {shown && <Rail page={page} panel={shown} />}
+      <Announcer page={page} />
+      <Overlays page={page} />
+      {panels.map((each) => each.always && <Fragment key={each.name}>{each.always(page)}</Fragment>)}
+    </div>
+  )
+}
+
+function outputContext(page: Page): OutputContext {
+  const { parts, log, nonce } = page
+  return {
+    log,
+    nonce,
+    blob: (hash) => parts.api.blob(hash),
+    hosts: allowedHosts(parts.storage, log),
+    whole: (execution) => parts.api.execution(log, execution),
+    onGoToLine: (cell, line) => page.goToLine(cell, line),
+    widgets: () => widgetStates(parts.api, page.live.store.get()),
+  }
+}
+
+function useTitle(page: Page): void {
+  const name = useField(page.live, "name")
+  useEffect(() => {
+    const before = document.title
+    document.title = name ? `${name} · Quire` : "Quire"
+    return () => void (document.title = before)
+  }, [name])
+}
+
+/** Home and others link to a cell: `#cell=ID`. */
+function goToLinked(page: Page): void {
+  const cell = new URLSearchParams(location.hash.slice(1)).get("cell")
+  if (cell && page.live.store.cell(cell)) page.goTo(cell)
+}
+
+function whenIdle(then: () => void): () => void {
+  const wait = setTimeout(then, 3000)
+  const idle = "requestIdleCallback" in globalThis ? requestIdleCallback(() => then(), { timeout: 2000 }) : undefined
+  return () => {
+    clearTimeout(wait)
+    if (idle !== undefined) cancelIdleCallback(idle)
+  }
+}

@@ -1,0 +1,51 @@
+/** What waits for an answer in this notebook: proposals, conflicts with the file, cells that ask. */
+
+import { useField, useValue } from "../hooks/values.ts"
+import { Icon } from "../ui/Icon.tsx"
+import { Menu } from "../ui/Menu.tsx"
+import type { MenuItem } from "../ui/Menu.tsx"
+import { nameOf } from "../ui/Person.tsx"
+import type { Page } from "./page.ts"
+import styles from "./Header.module.css"
+import { cellLabel } from "./words.ts"
+
+export function WaitingMenu({ page }: { readonly page: Page }) {
+  const proposals = useField(page.live, "proposals")
+  const conflicts = useField(page.live, "conflicts")
+  const executions = useField(page.live, "executions")
+  const asked = useValue(page.lanes.prompts)
+  const prompts = [...asked.values()].filter(({ execution }) => executions.has(execution))
+  const open = [...proposals.values()].filter(({ state, by }) => state === "open" && by !== page.open.me.actor)
+  const count = open.length + conflicts.size + prompts.length
+  if (count === 0) return null
+  const items = (): MenuItem[] => {
+    const notebook = page.live.store.get()
+    return [
+      ...prompts.map(({ execution, prompt }): MenuItem => {
+        const cell = notebook.executions.get(execution) ?? ""
+        return { label: `${cellLabel(notebook, cell)} asks: ${prompt}`, onSelect: () => setTimeout(() => page.goTo(cell)) }
+      }),
+      ...[...conflicts.values()].map(({ cell }): MenuItem => ({
+        label: `${cellLabel(notebook, cell)}: the file says something else`,
+        onSelect: () =>
+          setTimeout(() => {
+            page.goTo(cell)
+            if (page.hasPanel("history")) page.openPanel("history")
+          }),
+      })),
+      ...open.map(({ by, why }): MenuItem => ({
+        label: `${nameOf(by)} proposes: ${why}`,
+        disabled: !page.hasPanel("proposals"),
+        onSelect: () => page.openPanel("proposals"),
+      })),
+    ]
+  }
+  return (
+    <Menu label={`Waiting: ${count}`} align="end" items={items}>
+      <Icon name="bell" size={14} />
+      <span className={styles["waiting"]}>
+        <span>Waiting </span>({count})
+      </span>
+    </Menu>
+  )
+}

@@ -1,0 +1,1 @@
+export { errorLine } from "./traceback.ts"

@@ -1,0 +1,14 @@
+/** Formulas, by KaTeX. Loaded when the first text with a formula is shown. */
+
+import katex from "katex"
+import "katex/dist/katex.min.css"
+
+/** Draw a formula into an element. What cannot be read stays as it was written. */
+export function drawMath(place: HTMLElement, tex: string, isDisplayed: boolean): void {
+  try {
+    katex.render(tex, place, { displayMode: isDisplayed, throwOnError: true, trust: false, strict: "ignore", maxSize: 50, maxExpand: 1000 })
+  } catch (error) {
+    place.textContent = tex
+    place.title = error instanceof Error ? error.message : String(error)
+  }
+}

@@ -1,0 +1,19 @@
+/** Parameters and results of a run in short. */
+
+import type { Json, JsonObject } from "../core/types.gen.ts"
+
+const MOST_CHARACTERS = 24
+
+/** Names and values: "month" "2026-11". */
+export function shortValues(values: JsonObject): readonly (readonly [string, string])[] {
+  return Object.entries(values).map(([name, value]) => [name, shortValue(value)] as const)
+}
+
+function shortValue(value: Json | undefined): string {
+  if (value === null || value === undefined) return "…"
+  if (Array.isArray(value)) return `[${value.length}]`
+  if (typeof value === "object") return "{…}"
+  if (typeof value === "number") return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6)))
+  const text = String(value).replaceAll(/\s+/g, " ")
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text
+}

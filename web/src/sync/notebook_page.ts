@@ -1,0 +1,45 @@
+/** What every part of the page of one open notebook is given: the notebook, who is there, and what the page can do. */
+
+import type { CellId, LogId } from "../core/types.gen.ts"
+import type { ServerClock } from "./clock.ts"
+import type { Lanes } from "./lanes.ts"
+import type { Live } from "./live.ts"
+import type { OpenNotebook, OpenParts } from "./open.ts"
+import type { Presence } from "./presence.ts"
+import type { Value } from "./store.ts"
+
+/** A line that appears for a while, with at most one thing to do about it. */
+export interface Toast {
+  readonly text: string
+  readonly action?: { readonly label: string; do(): void }
+}
+
+/** How a cell is gone to. `select` is in code points of its source. */
+export interface GoToOptions {
+  readonly edit?: boolean
+  readonly select?: { readonly from: number; readonly to: number }
+}
+
+export interface PageContext {
+  readonly log: LogId
+  readonly parts: OpenParts
+  readonly open: OpenNotebook
+  readonly live: Live
+  readonly lanes: Lanes
+  readonly presence: Presence
+  /** The server's time, for how long ago something was. */
+  readonly clock: ServerClock
+  /** Whether this person may change cells, and run them; an act may still be refused or become a proposal. */
+  readonly mayEdit: boolean
+  readonly mayRun: boolean
+  /** The cell that keys act on. */
+  readonly focus: Value<CellId | null>
+  focused(): CellId | null
+  /** Focus a cell and bring it into view. */
+  goTo(cell: CellId, options?: GoToOptions): void
+  readonly notify: (toast: Toast) => void
+  /** Ask for these cells to be run, in this order; after a failure the rest is skipped. */
+  run(cells: readonly CellId[]): void
+  /** Open a panel of the rail by its name, or close the rail. */
+  openPanel(name: string | null): void
+}

@@ -1,0 +1,32 @@
+/** Write the keys of a notebook and of home as JSON to stdout: docs/generate.py makes docs/reference/keys.md of it. */
+
+import { globSync, readFileSync } from "node:fs"
+
+import { GROUPS } from "../src/actions/context.ts"
+import { EDITOR_KEYS } from "../src/actions/editor_keys.ts"
+import { ACTIONS } from "../src/actions/table.ts"
+import { HOME_KEYS } from "../src/home/use_home_keys.ts"
+
+interface Row {
+  readonly title: string
+  readonly keys: readonly string[]
+  readonly mode?: string | undefined
+}
+
+/** The panels that have keys. Their files draw icons, which Node does not read: they are read as text. */
+function panelRows(): Row[] {
+  const files = globSync("src/*/panel.tsx", { cwd: `${import.meta.dirname}/..` }).sort()
+  return files.flatMap((file) => {
+    const text = readFileSync(`${import.meta.dirname}/../${file}`, "utf-8")
+    const [title, key] = [/^ {2}title: "(.+)",$/m, /^ {2}key: "(.+)",$/m].map((part) => part.exec(text)?.[1])
+    return title && key ? [{ title: `${title}: open or close`, keys: [key] }] : []
+  })
+}
+
+const groups: [title: string, rows: readonly Row[]][] = GROUPS.map((group) => [
+  group,
+  ACTIONS.filter((action) => action.group === group && action.keys.length).map(({ title, keys, mode }) => ({ title, keys, mode })),
+])
+groups.push(["Panels", panelRows()], ["In the editor", EDITOR_KEYS.map(({ title, keys }) => ({ title, keys }))])
+groups.push(["On the home page", HOME_KEYS.map(({ title, keys }) => ({ title, keys: [keys] }))])
+process.stdout.write(JSON.stringify(groups.filter(([, rows]) => rows.length)))
