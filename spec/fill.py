@@ -2,7 +2,8 @@
 
     .venv/bin/python -m spec.fill spec/cases/comments.json
 
-Takes `log` as it stands, and writes `notebook`, `stale` and `states` (or `directory`) anew.
+Takes `log` as it stands, and writes `notebook`, `stale` and `states` (or `directory`) anew; of a `visible` case, what
+each text looks like.
 It knows what the reducer does, not what it should do: read the result against docs/spec.md.
 """
 
@@ -22,6 +23,7 @@ from quire.core.directory import fold_directory
 from quire.core.events import Entry
 from quire.core.reduce import fold
 from quire.core.stale import stale_cells
+from quire.core.visible import OPENING, visible
 
 WIDTH = 116
 """What fits into a line stays on it."""
@@ -32,6 +34,10 @@ LONG = 1000
 def fill(path: Path) -> None:
     """Bring one file up to date."""
     case = json.loads(path.read_text())
+    if case["kind"] == "visible":
+        case["texts"] = [[text, visible(text)] for text, _ in case["texts"]]
+        path.write_text(written(case))
+        return
     entries = [line.entry() for line in msgspec.convert(expanded(case["log"]), list[Line])]
     case |= _of_directory(entries) if case["kind"] == "directory" else _of_notebook(entries)
     path.write_text(written(case))
@@ -73,7 +79,8 @@ def _line(value: Any) -> str:
 def _visible(found: re.Match[str]) -> str:
     """The character, or its escape where an editor would show something else or nothing."""
     char = found[0]
-    hidden = unicodedata.combining(char) or unicodedata.category(char)[0] in "CZ"
+    hidden = unicodedata.combining(char) or unicodedata.category(char)[0] in "CZ" or visible(char) != char
+    hidden = hidden and char != OPENING
     return json.dumps(char)[1:-1] if hidden else char
 
 

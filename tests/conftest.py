@@ -21,6 +21,8 @@ from quire.stores.postgres import PostgresStore
 from quire.stores.sqlite import SqliteStore
 from quire.stores.store import Store
 
+from .object_storage import S3Server, s3_server
+
 # Fixed seeds: a test that fails in CI fails here too. `make torture` looks further and at random.
 settings.register_profile("fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("torture", max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
@@ -35,6 +37,11 @@ else:
         return False
 
     setattr(providers, "is_local_module_file", nowhere)  # noqa: B010 - it is theirs, and not exported
+
+
+def examples(count: int) -> settings:
+    """Draw only `count` cases where each takes long. `make torture` draws as many as of everything else."""
+    return settings() if os.environ.get("QUIRE_TORTURE") else settings(max_examples=count)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -71,6 +78,8 @@ class Postgres:
         rules.write_text(f"local all /^quire_reader_ scram-sha-256\n{rules.read_text()}")
         with (self.folder / "postgresql.conf").open("a") as settings:
             settings.write(f"listen_addresses = ''\nunix_socket_directories = '{self.url.partition('?host=')[2]}'\n")
+            # Only a power cut needs it, and no test cuts the power: what was written survives a kill without it.
+            settings.write("fsync = off\nfull_page_writes = off\n")
         self.control("reload")
 
     @property
@@ -110,9 +119,9 @@ class Postgres:
         shutil.rmtree(self.folder)
 
     @asynccontextmanager
-    async def schema(self) -> AsyncGenerator[str]:
-        """The name of a schema that nobody uses. What is in it, or reads it, is gone afterwards."""
-        name = f"quire_{uuid.uuid4().hex[:12]}"
+    async def schema(self, name: str | None = None) -> AsyncGenerator[str]:
+        """A schema, by default with a name that nobody uses. What is in it, or reads it, is gone afterwards."""
+        name = name or f"quire_{uuid.uuid4().hex[:12]}"
         yield name
         connection = await self.connect()
         roles = await connection.fetch(
@@ -132,6 +141,13 @@ def postgres() -> Iterator[Postgres]:
     server = Postgres()
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[S3Server]:
+    """One S3 server for all tests: each makes buckets of its own."""
+    with s3_server() as server:
+        yield server
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])

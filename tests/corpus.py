@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,32 @@ def text_of(path: Path) -> str:
 
 
 def ids_of(path: Path) -> str:
-    """The name of a case, for `pytest.mark.parametrize(…, ids=ids_of)`."""
+    """The name of a notebook of the corpus."""
     return str(path.relative_to(HERE))
+
+
+def for_each(paths: Iterable[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Make one test of a check of one notebook: it goes through all of them, and tells of every one that fails.
+
+    Hundreds of tests of a few milliseconds each would spend most of their time on being tests.
+    """
+
+    def made(check: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            failed: list[Exception] = []
+            for path in paths:
+                try:
+                    check(path)
+                except Exception as error:
+                    error.add_note(f"with {ids_of(path)}")
+                    failed.append(error)
+            if failed:
+                raise ExceptionGroup(f"{len(failed)} notebooks fail", failed)
+
+        test.__name__, test.__doc__ = check.__name__, check.__doc__
+        return test
+
+    return made
 
 
 def many_cells(count: int = 5000) -> str:

@@ -20,6 +20,37 @@ from quire.doors.http.settings import ServerSettings
 from quire.workspace.local import LocalWorkspace
 
 
+class PromptServer(uvicorn.Server):
+    """Signals are pytest's; it ends when told to, where uvicorn looks ten times a second whether it should."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._over = asyncio.Event()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+    def end(self) -> None:
+        """Have it shut down."""
+        self.should_exit = True
+        self._over.set()
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await self._over.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for _ in range(10):  # clients that have just closed their connections are gone by then
+            await asyncio.sleep(0)
+        if self.server_state.connections or self.server_state.tasks:
+            return await super().shutdown(sockets)
+        # The same without a pause for those who are connected.
+        for listening in (*self.servers, *(sockets or ())):
+            listening.close()
+        return await self.lifespan.shutdown()
+
+
 class Server(msgspec.Struct, frozen=True, kw_only=True):
     """A server that is up."""
 
@@ -27,7 +58,7 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
     port: int
     lines: io.StringIO
     """What it wrote about each request."""
-    running: uvicorn.Server
+    running: PromptServer
 
     @property
     def origin(self) -> str:
@@ -37,14 +68,6 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
     def told(self) -> list[dict[str, Any]]:
         """The same, read."""
         return [msgspec.json.decode(line) for line in self.lines.getvalue().splitlines()]
-
-
-class _Quiet(uvicorn.Server):
-    """Signals are pytest's."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
 
 
 @contextlib.asynccontextmanager
@@ -57,7 +80,7 @@ async def served(
     config = Listening(
         make_app(workspace, chosen, AccessLog(lines), folder), chosen, timeout_graceful_shutdown=5, **more
     )
-    running = _Quiet(config)
+    running = PromptServer(config)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         serving = asyncio.create_task(running.serve(sockets=[listening]))
@@ -65,7 +88,7 @@ async def served(
             await _started(running, serving)
             yield Server(url=f"http://127.0.0.1:{port}", port=port, lines=lines, running=running)
         finally:
-            running.should_exit = True
+            running.end()
             await serving
 
 

@@ -21,7 +21,7 @@ from typing import Self
 from quire.actors.runtime.terminal import Terminal
 from quire.doors.cli.screen import columns
 
-LONGEST_SECONDS = 60.0
+LONGEST_SECONDS = 240.0
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 

@@ -22,25 +22,19 @@ from .conftest import Postgres
 QUIRE = Path(sys.executable).with_name("quire")
 
 
-def test_postgresql_is_an_address_for_python_and_for_every_verb(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_postgresql_is_an_address_for_python_and_for_every_verb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgres: Postgres
 ) -> None:
     monkeypatch.setenv("QUIRE_BLOBS", str(tmp_path / "blobs"))
-    server = Postgres()
-
-    async def create() -> None:
-        workspace = await quire.connect(server.url)
+    async with postgres.schema("quire"):  # what an address means that names none
+        workspace = await quire.connect(postgres.url)
         await workspace.submit(LogId("n1"), [Draft(id=new_id(), event=NotebookCreated(name="far away"))])
         await workspace.close()
-
-    try:
-        asyncio.run(create())
         for verb in (["show", "far away"], ["verify"], ["sql", "select name from notebooks"], ["log", "n1"]):
-            done = subprocess.run([QUIRE, *verb, "--at", server.url], cwd=tmp_path, capture_output=True, text=True)
+            command = [QUIRE, *verb, "--at", postgres.url]
+            done = await asyncio.to_thread(subprocess.run, command, cwd=tmp_path, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
             assert "far away" in done.stdout
-    finally:
-        server.stop()
 
 
 @pytest.mark.parametrize("where", ["postgresql://127.0.0.1:1/nowhere", "postgresql://u:hunter2@127.0.0.1:1/x"])

@@ -31,7 +31,7 @@ from .workspace.relay import Relay, relay
 EXAMPLE = Path(__file__).parents[1] / "examples" / "sqlite_runtime.py"
 LOG = LogId("shop")
 ME = ActorId("runtime:shop")
-DEADLINE_SECONDS = 60
+DEADLINE_SECONDS = 120
 QUICK = {f"WEBSOCKETS_BACKOFF_{name}_DELAY": "0.1" for name in ("INITIAL", "MIN", "MAX")}
 """So that nobody waits for seconds until a socket is tried again."""
 SLOW = (
@@ -55,11 +55,13 @@ class Shop:
 
     async def start(self, folder: Path) -> None:
         """Start the runtime, and wait until it says that it is there."""
-        self._secret = self._secret or (await self.workspace.create_token(ME, ["read", "run"], notebooks=[LOG])).secret
+        self._secret = (
+            self._secret or (await self.workspace.create_token(ME, ["read", "serve"], notebooks=[LOG])).secret
+        )
         arguments = (str(EXAMPLE), self.line.url, LOG, str(folder / "shop.db"))
         environ = os.environ | QUICK | {"QUIRE_TOKEN": self._secret}
-        self.process = await asyncio.create_subprocess_exec(sys.executable, *arguments, env=environ, stderr=PIPE)
         since = (await self.workspace.read(LOG)).seq
+        self.process = await asyncio.create_subprocess_exec(sys.executable, *arguments, env=environ, stderr=PIPE)
         await self.until(lambda entry: isinstance(entry.event, e.RuntimeAttached), since)
 
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> str:

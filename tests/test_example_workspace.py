@@ -15,9 +15,9 @@ from .journeys.server import Folder, printed, run_cell
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture
-def example(tmp_path: Path) -> Iterator[Folder]:
-    made = Folder(tmp_path / "example")
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
+    made = Folder(tmp_path_factory.mktemp("here") / "example")
     make(made.path)
     yield made
     made.close()
@@ -28,10 +28,10 @@ def make(folder: Path) -> None:
     subprocess.run([sys.executable, ROOT / "tools" / "example.py", folder], check=True, capture_output=True)
 
 
-def test_it_has_two_notebooks_and_a_run_and_is_made_once(example: Folder) -> None:
+def test_it_has_its_notebooks_and_a_run_and_is_made_once(example: Folder) -> None:
     make(example.path)
     names = [row["name"] for row in example.quire("sql", "select name from notebooks order by 1", "--json")]
-    assert names == ["birthdays", "sales"]
+    assert names == ["Start here", "birthdays", "sales"]
     assert [run["status"] for run in example.quire("runs", "list", "--json")] == ["success"]
     assert (example.path / "runs" / "2026-11.ipynb").exists()
     example.quire("verify")
@@ -45,4 +45,6 @@ def test_its_notebooks_run_when_it_is_served(example: Folder) -> None:
         for cell in ("chance", "table"):
             told = run_cell(browser, notebooks["birthdays"], cell)
         assert "23 people:  50.7%" in printed(told)
+        for cell in ("hello", "parameters", "planets", "record"):
+            assert run_cell(browser, notebooks["Start here"], cell)["state"] == "ok"
     assert server.end() == 0

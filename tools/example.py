@@ -1,4 +1,4 @@
-"""Make the workspace that `make run` serves, once: two notebooks, each bound to its file, and one run.
+"""Make the workspace that `make run` serves, once: notebooks, each bound to its file, and one run.
 
     python tools/example.py FOLDER
 
@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-NOTEBOOKS = ("sales.py", "birthdays.md")
+NOTEBOOKS = {"sales": "sales.py", "birthdays": "birthdays.md", "Start here": "start_here.py"}
+"""Files by the names of their notebooks. The last is the one that `make run` opens: it explains Quire by being run."""
 QUIRE = Path(sys.executable).with_name("quire")
 MADE = ".made"
 
@@ -21,10 +22,10 @@ def make(folder: Path) -> None:
     """Copy the notebooks, take them in, bind them, and run one."""
     folder.mkdir(parents=True, exist_ok=True)
     quire(folder, "init")
-    for name in NOTEBOOKS:
-        shutil.copy(EXAMPLES / name, folder)
-        quire(folder, "import", name)
-        quire(folder, "bind", Path(name).stem, name)
+    for name, file in NOTEBOOKS.items():
+        shutil.copy(EXAMPLES / file, folder)
+        quire(folder, "import", file, "--name", name)
+        quire(folder, "bind", name, file)
     quire(folder, "run", "sales.py", "runs/{month}.ipynb", "-p", "month", "2026-11")
     (folder / MADE).touch()
 

@@ -135,7 +135,7 @@ def _open_folder(where: str, identity: Identity | None) -> LocalWorkspace:
         folder = find_folder(here) or new_folder(here)
     make_folder(folder)
     store, blobs = SqliteStore(folder / DATABASE), FolderBlobs(folder / "blobs")
-    return LocalWorkspace(store, blobs, identity or access.owner(), where=str(folder))
+    return LocalWorkspace(store, blobs, identity or access.owner(), where=str(folder), folder=folder.parent)
 
 
 async def _open_postgres(url: str, identity: Identity | None) -> LocalWorkspace:
@@ -150,7 +150,9 @@ async def _open_postgres(url: str, identity: Identity | None) -> LocalWorkspace:
     where = os.environ.get("QUIRE_BLOBS")
     blobs = open_blobs(where if where is not None else make_folder(new_folder(Path.cwd())) / "blobs")
     store = await PostgresStore.open(url, reader_url=os.environ.get("QUIRE_READER_URL"))
-    return LocalWorkspace(store, blobs, identity or access.owner(), where=url)
+    here = Path.cwd()
+    folder = (find_folder(here) or new_folder(here)).parent
+    return LocalWorkspace(store, blobs, identity or access.owner(), where=url, folder=folder)
 
 
 def check_store(folder: Path) -> Checkup | None:

@@ -89,7 +89,7 @@ def writing(path: Path) -> Generator[IO[bytes]]:
         name = target.with_name(f".{target.name[:100]}.{os.urandom(8).hex()}")
         handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except FileNotFoundError:
-        raise NotFound(f"{path} cannot be written: there is no folder {target.parent}. Make it first.") from None
+        raise _no_folder(path, target) from None
     except OSError as error:
         raise Unavailable(f"{path} cannot be written: {_reason(error)}") from error
     try:
@@ -101,10 +101,16 @@ def writing(path: Path) -> Generator[IO[bytes]]:
         name.replace(target)
     except OSError as error:
         name.unlink(missing_ok=True)
+        if not target.parent.is_dir():  # it was removed meanwhile
+            raise _no_folder(path, target) from None
         raise Unavailable(f"{path} cannot be written: {_reason(error)} It is as it was.") from error
     except BaseException:
         name.unlink(missing_ok=True)
         raise
+
+
+def _no_folder(path: Path, target: Path) -> NotFound:
+    return NotFound(f"{path} cannot be written: there is no folder {target.parent}. Make it first.")
 
 
 def check_writable(path: Path) -> None:

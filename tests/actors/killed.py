@@ -6,8 +6,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from quire.core.text import source_hash
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
 
+from ..forked import Talking
 from .starting import ENV, PATIENCE, until
 
 CHUNKED = (e.StreamAppended, e.OutputAdded, e.DisplayUpdated, e.OutputsCleared)
@@ -31,12 +30,9 @@ class Process:
     """A runtime that says what it does."""
 
     def __init__(self, folder: Path, orphan_seconds: float, language: str, env: dict[str, str]) -> None:
-        argv = [sys.executable, "-m", "tests.actors.use_relay", str(folder), LOG, str(orphan_seconds), language]
-        self._process = subprocess.Popen(
-            argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+        self._process = Talking(
+            "tests.actors.use_relay",
+            *(str(folder), LOG, str(orphan_seconds), language),
             env=ENV | {"XDG_RUNTIME_DIR": os.environ["XDG_RUNTIME_DIR"]} | env,
         )
         self.pid = self._process.pid
@@ -44,11 +40,10 @@ class Process:
 
     async def said(self, word: str) -> list[str]:
         """Wait until it says a line that begins with a word; the rest of it."""
-        assert self._process.stdout is not None
         async with asyncio.timeout(PATIENCE):
             while True:
-                line = await asyncio.to_thread(self._process.stdout.readline)
-                assert line, f"it ended with {self._process.wait()} before it said {word!r}"
+                line = await asyncio.to_thread(self._process.line)
+                assert line, f"it ended with {self._process.wait(PATIENCE)} before it said {word!r}"
                 first, *rest = line.split()
                 if first in ("started", "adopted"):
                     self.kernel = int(rest[1])
@@ -58,14 +53,11 @@ class Process:
 
     def answer(self, text: str) -> None:
         """Answer what it asked."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(text + "\n")
-        self._process.stdin.flush()
+        self._process.tell(text)
 
     def kill(self) -> None:
         """SIGKILL."""
         self._process.kill()
-        self._process.communicate()
 
 
 class House:

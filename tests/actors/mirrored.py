@@ -9,9 +9,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from quire.actors.mirror import mirror
+from quire.actors.mirror.pace import Pace
 from quire.core import events as e
 from quire.core.errors import BadInput
 from quire.core.events import Draft, Entry, KnownEvent
@@ -27,7 +29,17 @@ from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
 from quire.workspace.workspace import Workspace
 
-PATIENCE = 30.0
+PATIENCE = 120.0
+"""Seconds after which something does not come any more."""
+BRISK = Pace(
+    together_seconds=0.005,
+    quiet_seconds=0.03,
+    gone_seconds=0.1,
+    lease_poll_seconds=0.02,
+    retry_seconds=0.2,
+    watch_step_milliseconds=10,
+)
+"""What these tests are about does not depend on how long a mirror waits: they wait as little as it can do with."""
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 
 
@@ -117,7 +129,9 @@ class Desk:
     async def start(self, *, every: bool = False, workspace: Workspace | None = None) -> asyncio.Task[None]:
         """Start a mirror, as ourselves or as somebody else, and wait until it has looked at everything."""
         ready, logs = asyncio.Event(), None if every else [self.log]
-        work = mirror(workspace or self.workspace, self.folder, logs, tell=self.told.append, ready=ready.set)
+        work = mirror(
+            workspace or self.workspace, self.folder, logs, tell=self.told.append, ready=ready.set, pace=BRISK
+        )
         task = asyncio.ensure_future(work)
         self._mirrors.append(task)
         waiting = asyncio.ensure_future(ready.wait())
@@ -193,6 +207,9 @@ async def until(ask: Callable[[], Awaitable[object]], wanted: object) -> None:
         await asyncio.sleep(0.02)
 
 
+FORMATS = ("sales.py", "sales.md", "sales.ipynb")
+ONE_FORMAT = ("sales.py", *(pytest.param(path, marks=pytest.mark.slow) for path in FORMATS[1:]))
+"""For what a mirror does alike in each format: in one every day, in all when there is time."""
 WAYS = ("in place", "rename", "backup", "pieces")
 
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from quire.actors.mirror import mirror, pushing, swap
 from quire.core.events import ConflictRaised, FileMerged
+from quire.workspace.access import Identity
 from quire.workspace.local import LocalWorkspace
 
-from .mirrored import open_workspace
+from .mirrored import BRISK, open_workspace
 
 MOMENTS = ("beside", "exchanged", "written", "merged", "recorded")
 """A new file stands beside the old one; both changed places; that is done; the log has the file's; the log knows ours."""
@@ -40,6 +41,12 @@ class Ending(LocalWorkspace):
     """A workspace whose process ends once a merge was recorded: one with changes, or one without."""
 
     moment = ""
+
+    def acting_as(self, identity: Identity) -> LocalWorkspace:
+        """The mirror records as itself, and ends all the same."""
+        other = super().acting_as(identity)
+        other.__class__ = Ending
+        return other
 
     async def submit(self, log: Any, drafts: Any) -> Any:
         entries = await super().submit(log, drafts)
@@ -73,7 +80,7 @@ async def main(folder: Path, moment: str) -> None:
     prepare(moment)
     workspace = open_workspace(folder)
     workspace.__class__ = Ending
-    await mirror(workspace, folder, tell=tell, ready=ready)
+    await mirror(workspace, folder, tell=tell, ready=ready, pace=BRISK)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from quire.actors.runtime.folders import all_folders
 from quire.actors.runtime.kernels import Kernel, Spec
 from quire.core.errors import BadInput, Conflict, NotFound, Unavailable
 
+from ..forked import Talking
 from .starting import ENV, PATIENCE, python, said, script, started, text, until
 
 SLEEP = "import time; time.sleep(600)"
@@ -49,7 +50,7 @@ def lives(pid: int | None) -> bool:
 
 def children() -> list[str]:
     """The commands of the processes that this one has started."""
-    argv = ["ps", "-o", "args=", "--ppid", str(os.getpid())]
+    argv = ["ps", "-ww", "-o", "args=", "--ppid", str(os.getpid())]
     return subprocess.run(argv, capture_output=True, text=True).stdout.splitlines()
 
 
@@ -101,7 +102,7 @@ async def test_closing_leaves_no_process_and_no_file(tmp_path: Path) -> None:
     await kernel.close()
     assert not lives(kernel.pid)
     assert list(all_folders().iterdir()) == []
-    assert [args for args in children() if "watch.py" in args] == []
+    assert [args for args in children() if "watch.py" in args and kernel.id in args] == []
     await kernel.close()
 
 
@@ -177,27 +178,22 @@ async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 # ---- After the end of whoever used it (rule 11)
 
 
-def user(grace_seconds: float, code: str | None = None) -> tuple[subprocess.Popen[str], str, int]:
+def user(grace_seconds: float, code: str | None = None) -> tuple[Talking, str, int]:
     """Another process that uses a kernel: it, and the kernel's id and process."""
-    argv = [sys.executable, "-m", "tests.actors.use_kernel", str(grace_seconds), *([code] if code else [])]
-    process = subprocess.Popen(
-        argv, stdout=subprocess.PIPE, text=True, env=ENV | {"XDG_RUNTIME_DIR": os.environ["XDG_RUNTIME_DIR"]}
+    process = Talking(
+        "tests.actors.use_kernel",
+        *(str(grace_seconds), *([code] if code else [])),
+        env=ENV | {"XDG_RUNTIME_DIR": os.environ["XDG_RUNTIME_DIR"]},
     )
-    assert process.stdout
-    id, pid = process.stdout.readline().split()
+    id, pid = process.line().split()
     return process, id, int(pid)
-
-
-def killed(process: subprocess.Popen[str]) -> None:
-    process.kill()
-    process.communicate()
 
 
 async def test_after_sigkill_of_its_client_a_kernel_is_gone_when_the_grace_is_over() -> None:
     process, id, pid = user(0.5)
     with pytest.raises(Conflict, match="in use"):
         await kernels.adopt(id)
-    killed(process)
+    process.kill()
     await until(lambda: not lives(pid))
     await until(lambda: not list(all_folders().iterdir()))
     with pytest.raises(NotFound, match="is gone"):
@@ -208,7 +204,7 @@ async def test_within_the_grace_the_next_process_finds_the_kernel_as_it_was() ->
     from quire.actors.runtime.client import KernelClient
 
     process, id, pid = user(PATIENCE, "x = 41")
-    killed(process)
+    process.kill()
     kernel = await kernels.adopt(id)
     assert kernel.pid == pid
     client = KernelClient(kernel)
@@ -225,7 +221,7 @@ async def test_a_kernel_that_is_left_lives_until_somebody_ends_it() -> None:
     kernel = await kernels.start(script(SLEEP), cwd=Path("/"), env=ENV, grace_seconds=0)
     await kernel.leave()
     process, _, pid = user(0)
-    killed(process)
+    process.kill()
     await until(lambda: not lives(pid))
     again = await kernels.adopt(kernel.id)
     assert lives(again.pid)

@@ -86,7 +86,7 @@ async def tokens(owner: LocalWorkspace) -> list[str]:
 
 async def test_servers_come_and_go_and_the_runtime_is_heard_at_each(owner: LocalWorkspace, tmp_path: Path) -> None:
     runtime = owner.acting_as(access.runtime("local"))
-    async with lanes_beside(runtime, LOG, tmp_path) as lanes:
+    async with lanes_beside(runtime, LOG, tmp_path, look_seconds=0.05) as lanes:
         lanes.say(LANE, "nobody hears it")
         async with server(owner, tmp_path):
             await until_heard(owner, lanes, "one")
@@ -104,7 +104,7 @@ async def test_servers_come_and_go_and_the_runtime_is_heard_at_each(owner: Local
 
 async def test_what_stands_where_a_server_was_does_not_hurt(owner: LocalWorkspace, tmp_path: Path) -> None:
     (tmp_path / whereabouts.FILE).write_text("{no server")
-    async with lanes_beside(owner.acting_as(access.runtime("local")), LOG, tmp_path) as lanes:
+    async with lanes_beside(owner.acting_as(access.runtime("local")), LOG, tmp_path, look_seconds=0.05) as lanes:
         async with server(owner, tmp_path):
             await until_heard(owner, lanes, "one")
         gone = Whereabouts(

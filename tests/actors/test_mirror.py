@@ -12,14 +12,22 @@ import pytest
 
 from quire.core import events as e
 
-from .mirrored import WAYS, Desk, until
-
-FORMATS = ("sales.py", "sales.md", "sales.ipynb")
+from .mirrored import FORMATS, ONE_FORMAT, WAYS, Desk, until
 
 
 @pytest.fixture(params=FORMATS)
 async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Desk]:
     """A notebook of three cells and its file, in each format, under a mirror."""
+    desk = Desk(tmp_path, request.param)
+    await desk.write("a = 1", "b = 2", "c = 3")
+    await desk.start()
+    yield desk
+    await desk.close()
+
+
+@pytest.fixture(params=ONE_FORMAT)
+async def plain(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Desk]:
+    """The same, for what does not depend on the format."""
     desk = Desk(tmp_path, request.param)
     await desk.write("a = 1", "b = 2", "c = 3")
     await desk.start()
@@ -156,58 +164,58 @@ async def test_an_empty_file_empties_no_notebook(script: Desk) -> None:
     await script.agree("a = 1", "b = 2", "c = 3")
 
 
-async def test_a_file_that_is_removed_leaves_the_notebook_and_is_followed_when_it_is_back(desk: Desk) -> None:
-    text = desk.text_with("a = 1", "b = 20", "c = 3")
-    desk.file.unlink()
-    await desk.hear("is gone")
-    await desk.edit(0, "a = 10")
-    assert not desk.file.exists()
-    desk.save(text)
-    await desk.agree("a = 10", "b = 20", "c = 3")
+async def test_a_file_that_is_removed_leaves_the_notebook_and_is_followed_when_it_is_back(plain: Desk) -> None:
+    text = plain.text_with("a = 1", "b = 20", "c = 3")
+    plain.file.unlink()
+    await plain.hear("is gone")
+    await plain.edit(0, "a = 10")
+    assert not plain.file.exists()
+    plain.save(text)
+    await plain.agree("a = 10", "b = 20", "c = 3")
 
 
-async def test_a_file_that_is_renamed_is_followed(desk: Desk) -> None:
-    await desk.agree("a = 1", "b = 2", "c = 3")
-    (desk.folder / "deep").mkdir()
-    new = f"deep/other{desk.file.suffix}"
-    desk.file.rename(desk.folder / new)
-    desk.path = new
+async def test_a_file_that_is_renamed_is_followed(plain: Desk) -> None:
+    await plain.agree("a = 1", "b = 2", "c = 3")
+    (plain.folder / "deep").mkdir()
+    new = f"deep/other{plain.file.suffix}"
+    plain.file.rename(plain.folder / new)
+    plain.path = new
 
     async def path() -> object:
-        binding = (await desk.notebook()).binding
+        binding = (await plain.notebook()).binding
         return binding.path if binding is not None else None
 
     await until(path, new)
-    desk.rewrite("a = 1", "b = 20", "c = 3")
-    await desk.agree("a = 1", "b = 20", "c = 3")
-    await desk.edit(0, "a = 10")
-    await desk.agree("a = 10", "b = 20", "c = 3")
+    plain.rewrite("a = 1", "b = 20", "c = 3")
+    await plain.agree("a = 1", "b = 20", "c = 3")
+    await plain.edit(0, "a = 10")
+    await plain.agree("a = 10", "b = 20", "c = 3")
 
 
-async def test_a_file_that_was_renamed_while_nobody_watched_is_found_by_its_content(desk: Desk) -> None:
-    await desk.agree("a = 1", "b = 2", "c = 3")
-    await desk.stop()
-    copy = desk.folder / f"copy{desk.file.suffix}"
-    copy.write_text(desk.file.read_text())
-    desk.file.unlink()
-    desk.path = copy.name
-    await desk.edit(0, "a = 10")
-    await desk.start()
-    await desk.agree("a = 10", "b = 2", "c = 3")
+async def test_a_file_that_was_renamed_while_nobody_watched_is_found_by_its_content(plain: Desk) -> None:
+    await plain.agree("a = 1", "b = 2", "c = 3")
+    await plain.stop()
+    copy = plain.folder / f"copy{plain.file.suffix}"
+    copy.write_text(plain.file.read_text())
+    plain.file.unlink()
+    plain.path = copy.name
+    await plain.edit(0, "a = 10")
+    await plain.start()
+    await plain.agree("a = 10", "b = 2", "c = 3")
 
 
-async def test_two_mirrors_of_one_folder_do_not_fight(desk: Desk) -> None:
-    await desk.start()
-    await desk.start(every=True)
-    seq = (await desk.notebook()).seq
-    await desk.edit(1, "b = 20")
-    await desk.agree("a = 1", "b = 20", "c = 3")
-    desk.rewrite("a = 1", "b = 20", "c = 30")
-    await desk.agree("a = 1", "b = 20", "c = 30")
-    await desk.edit(0, "a = 10")
-    await desk.agree("a = 10", "b = 20", "c = 30")
+async def test_two_mirrors_of_one_folder_do_not_fight(plain: Desk) -> None:
+    await plain.start()
+    await plain.start(every=True)
+    seq = (await plain.notebook()).seq
+    await plain.edit(1, "b = 20")
+    await plain.agree("a = 1", "b = 20", "c = 3")
+    plain.rewrite("a = 1", "b = 20", "c = 30")
+    await plain.agree("a = 1", "b = 20", "c = 30")
+    await plain.edit(0, "a = 10")
+    await plain.agree("a = 10", "b = 20", "c = 30")
     expected = ["SourceEdited", "FileMerged", "FileMerged", "SourceEdited", "FileMerged"]
-    assert await desk.types(seq) == expected
+    assert await plain.types(seq) == expected
 
 
 async def test_cells_are_added_moved_and_removed_from_both_sides(desk: Desk) -> None:

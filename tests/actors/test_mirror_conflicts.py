@@ -16,8 +16,8 @@ from quire.core import events as e
 from quire.core.ids import ActorId
 from quire.core.text import source_hash
 
+from ..forked import verb
 from .mirrored import PATIENCE, Desk, until
-from .test_mirror_many import QUIRE
 
 SIDES = ("b = 'log'", "b = 'file'")
 
@@ -41,9 +41,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 async def quire(desk: Desk, *words: str, token: str = "") -> subprocess.CompletedProcess[str]:
     """A verb, in a process of its own, while the mirror goes on."""
     env = {**os.environ, "QUIRE_TOKEN": token} if token else None
-    return await asyncio.to_thread(
-        subprocess.run, [*QUIRE, *words], cwd=desk.folder, env=env, capture_output=True, text=True, timeout=PATIENCE
-    )
+    return await asyncio.to_thread(verb, *words, cwd=desk.folder, env=env, timeout_seconds=PATIENCE)
 
 
 async def id_of(desk: Desk) -> str:
@@ -127,7 +125,7 @@ async def test_who_has_to_ask_proposes_and_the_conflict_ends_with_somebodys_yes(
 
 
 async def test_who_has_to_ask_is_told_so_as_json_too_and_what_cannot_be_proposed_is_refused(desk: Desk) -> None:
-    agent = await desk.workspace.create_token(ActorId("agent:x"), ("read", "edit"), asks=("edit",))
+    agent = await desk.workspace.create_token(ActorId("agent:x"), ("read", "edit", "bind"), asks=("edit",))
     conflict = await id_of(desk)
     answer = await quire(desk, "conflicts", "resolve", conflict, "--take", "file", "--json", token=agent.secret)
     told: dict[str, Any] = json.loads(answer.stdout)

@@ -12,24 +12,22 @@ import pytest
 
 from quire.core import events as e
 
-from .mirrored import PATIENCE, Desk, until
+from ..forked import Talking
+from .mirrored import ONE_FORMAT, PATIENCE, Desk, until
 from .run_mirror import MOMENTS
 
 ROOT = Path(__file__).parents[2]
 
 
-async def start(desk: Desk, moment: str = "") -> asyncio.subprocess.Process:
+async def start(desk: Desk, moment: str = "") -> Talking:
     """A mirror that is a process of its own."""
-    words = ("-m", "tests.actors.run_mirror", str(desk.folder), moment)
-    return await asyncio.create_subprocess_exec(
-        sys.executable, *words, cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-    )
+    return await asyncio.to_thread(Talking, "tests.actors.run_mirror", str(desk.folder), moment, cwd=ROOT)
 
 
-async def killed(process: asyncio.subprocess.Process) -> None:
+async def killed(process: Talking) -> None:
     """Wait until it has ended itself."""
-    out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
-    assert process.returncode == -signal.SIGKILL, (out, err)
+    assert await asyncio.to_thread(process.wait, PATIENCE) == -signal.SIGKILL
+    process.close()
 
 
 async def made(folder: Path, path: str) -> Desk:
@@ -50,7 +48,7 @@ async def imported(desk: Desk) -> list[e.FileMerged]:
     return [entry.event for entry in entries if isinstance(entry.event, e.FileMerged) and entry.event.changes]
 
 
-@pytest.mark.parametrize("path", ["sales.py", "sales.md", "sales.ipynb"])
+@pytest.mark.parametrize("path", ONE_FORMAT)
 @pytest.mark.parametrize("moment", MOMENTS)
 async def test_whenever_a_mirror_is_killed_the_next_one_goes_on(tmp_path: Path, path: str, moment: str) -> None:
     """Both sides change before, and both again while nobody watches."""
@@ -98,12 +96,10 @@ async def test_what_somebody_saved_in_the_instant_of_a_write_is_not_replaced(tmp
 async def test_a_second_mirror_takes_over_when_the_first_is_killed(tmp_path: Path) -> None:
     desk = await made(tmp_path, "sales.py")
     first = await start(desk)
-    assert first.stdout is not None
-    assert await asyncio.wait_for(first.stdout.readline(), PATIENCE) == b"ready\n"
+    assert await asyncio.wait_for(asyncio.to_thread(first.line), PATIENCE) == "ready\n"
     await desk.start()
     os.kill(first.pid, signal.SIGSTOP)  # it may hold the lease now, or not
-    os.kill(first.pid, signal.SIGKILL)
-    await first.wait()
+    await asyncio.to_thread(first.kill)
     await desk.edit(0, "a = 10")
     await desk.agree("a = 10", "b = 2", "c = 3")
     await desk.close()

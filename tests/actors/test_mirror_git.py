@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from .mirrored import Desk, until
+from .mirrored import ONE_FORMAT, Desk, until
 from .test_mirror_many import git
 
 
-@pytest.fixture(params=["sales.py", "sales.md", "sales.ipynb"])
+@pytest.fixture(params=ONE_FORMAT)
 async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Desk]:
     """A notebook whose file is committed, under a mirror."""
     desk = Desk(tmp_path, request.param)

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -22,7 +21,8 @@ from quire.core.ids import ActorId, CellId
 from quire.core.text import Splice
 from quire.workspace.clock import new_id
 
-from .mirrored import PATIENCE, WAYS, Desk, until
+from ..forked import Talking
+from .mirrored import FORMATS, PATIENCE, WAYS, Desk, until
 from .test_mirror_crash import start
 
 ROOT = Path(__file__).parents[2]
@@ -59,18 +59,15 @@ class Agent:
     """Another process, which edits with a token of its own."""
 
     def __init__(self) -> None:
-        words = [sys.executable, "-m", "tests.actors.run_agent"]
-        self._process = subprocess.Popen(words, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = Talking("tests.actors.run_agent", cwd=ROOT)
 
     def edit(self, desk: Desk, secret: str, number: int, word: str) -> None:
         """Let it edit, and wait until it has."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(f"{desk.folder} {desk.log} {secret} {number} {word}\n")
-        self._process.stdin.flush()
-        assert self._process.stdout.readline() == "done\n"
+        self._process.tell(f"{desk.folder} {desk.log} {secret} {number} {word}")
+        assert self._process.line() == "done\n"
 
     def close(self) -> None:
-        self._process.communicate()
+        self._process.kill()
 
 
 @pytest.fixture
@@ -292,12 +289,12 @@ async def play(path: str, given: list[Step], agent: Agent, *, servers: int) -> N
             await one.all_of(given)
         finally:
             for other in others:
-                other.kill()
-                await other.communicate()
+                await asyncio.to_thread(other.kill)
             await one.desk.close()
 
 
-@pytest.mark.parametrize("path", ["sales.py", "sales.md", "sales.ipynb"])
+@pytest.mark.slow
+@pytest.mark.parametrize("path", FORMATS)
 def test_whatever_happens_in_whatever_order_nothing_is_lost_and_it_comes_to_rest(path: str, agent: Agent) -> None:
     """With one server, and with two, of which the other is a process of its own."""
 
@@ -320,7 +317,7 @@ async def test_an_editor_that_saves_while_the_mirror_writes_loses_nothing(tmp_pa
     """It saves in the moment in which a new file stands beside its own: before they change places, or after."""
     one = Play(Desk(tmp_path))
     await one.begin()
-    rounds, saved = 12, 0
+    rounds, saved = 6, 0
     ends = time.monotonic() + 2 * PATIENCE
 
     def save_meanwhile() -> None:

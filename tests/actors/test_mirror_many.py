@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ..forked import verb
 from .mirrored import PATIENCE, Desk, until
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,7 @@ def git(folder: Path, *words: str) -> None:
 
 
 def quire(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*QUIRE, *words], cwd=folder, capture_output=True, text=True, timeout=PATIENCE * 2)
+    return verb(*words, cwd=folder, timeout_seconds=PATIENCE)
 
 
 async def test_a_branch_that_changes_many_files_at_once_and_takes_a_folder_away_is_followed(tmp_path: Path) -> None:

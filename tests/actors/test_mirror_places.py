@@ -100,6 +100,7 @@ async def test_a_conflict_on_postgresql_keeps_both_and_ends_when_it_is_decided(
     await desk.conflicts_are()
 
 
+@pytest.mark.slow
 def test_whatever_happens_on_postgresql_nothing_is_lost_and_it_comes_to_rest(postgres: Postgres) -> None:
     @asynccontextmanager
     async def workspace(folder: Path) -> AsyncGenerator[LocalWorkspace]:
@@ -160,6 +161,7 @@ async def test_what_arrives_through_the_api_is_in_the_file_and_the_other_way_rou
     await desk.close()
 
 
+@pytest.mark.slow
 def test_whatever_happens_through_the_api_nothing_is_lost_and_it_comes_to_rest() -> None:
     _played("sales.ipynb", None, OverHttp)
 

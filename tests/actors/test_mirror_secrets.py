@@ -118,7 +118,7 @@ async def test_the_version_that_was_kept_is_for_those_who_may_read_the_notebook(
 async def test_a_mirror_with_a_token_goes_on_where_another_was_killed(tmp_path: Path) -> None:
     """It has not put the version there itself that the next merge begins with: the log says that it may read it."""
     desk = await made(tmp_path, "sales.py")
-    token = await desk.workspace.create_token(ActorId("agent:mirror"), ("read", "edit"), notebooks=(desk.log,))
+    token = await desk.workspace.create_token(ActorId("agent:mirror"), ("read", "edit", "bind"), notebooks=(desk.log,))
     await desk.edit(1, "b = 'log'")
     desk.rewrite("a = 1", "b = 'file'", "c = 3")
     await killed(await start(desk, "merged"))

@@ -240,6 +240,7 @@ async def test_with_runtime_and_relay_gone_the_cell_is_lost_and_the_kernel_too(h
     assert printed(await house.over(await house.request("print('next')"))) == "next\n"
 
 
+@pytest.mark.slow
 async def test_a_runtime_that_stands_still_is_hung_up_on_and_told(house: House, tmp_path: Path) -> None:
     """A stock kernel does not wait, and a relay has no room for all that a process misses which never wakes up."""
     runtime = await house.start(language="stock")

@@ -50,8 +50,10 @@ class Place:
         variables = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         return Order(**(made | {"variables": variables, "cwd": self.folder} | more))  # type: ignore[arg-type]
 
-    async def run(self, order: Order, watching: Watching | None = None) -> tuple[LogId, Notebook]:
-        await run(self.owner, self.runtime, order, Stopping(), watching or Watching())
+    async def run(
+        self, order: Order, watching: Watching | None = None, *, stopping: Stopping | None = None
+    ) -> tuple[LogId, Notebook]:
+        await run(self.owner, self.runtime, order, stopping or Stopping(), watching or Watching())
         return order.log, await self.owner.read(order.log)
 
 
@@ -126,12 +128,9 @@ async def test_a_cell_that_takes_too_long_is_interrupted(place: Place) -> None:
     assert printed(notebook, "c0") == "waiting\n"
 
 
-async def test_a_cell_that_will_not_be_interrupted_loses_its_kernel(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("quire.actors.runtime.execution.GRACE_SECONDS", 1.0)
+async def test_a_cell_that_will_not_be_interrupted_loses_its_kernel(place: Place) -> None:
     source = "import time\nwhile True:\n    try:\n        time.sleep(600)\n    except KeyboardInterrupt:\n        print('no')"
-    log, notebook = await place.run(place.order(source, execution_timeout=0.5))
+    log, notebook = await place.run(place.order(source, execution_timeout=0.5), stopping=Stopping(0.5))
     assert outcome_of(log, notebook).status == "timeout"
     assert states(notebook) == ["timeout"]
 
@@ -279,9 +278,11 @@ async def test_a_kernel_that_cannot_start_leaves_a_run_that_says_so(place: Place
     assert (outcome.status, outcome.failed_cell, outcome.cells_executed) == ("error", None, 0)
 
 
-@pytest.mark.parametrize(("does", "status"), [("os._exit(7)", "error"), ("time.sleep(600)", "timeout")])
+@pytest.mark.parametrize(
+    ("does", "status", "seconds"), [("os._exit(7)", "error", 120.0), ("time.sleep(600)", "timeout", 2.0)]
+)
 async def test_a_kernel_that_answers_and_is_of_no_use_then_leaves_a_run_that_says_so(
-    place: Place, does: str, status: str
+    place: Place, does: str, status: str, seconds: float
 ) -> None:
     """What is run in it before the first cell is a part of its start."""
     useless = f"""
@@ -294,7 +295,7 @@ class Useless(IPythonKernel):
 IPKernelApp.launch_instance(kernel_class=Useless)
 """
     argv = (sys.executable, "-c", useless, "-f", "{connection_file}")
-    order = place.order("1", spec=Spec(argv=argv, language="python", name="useless"), startup="1", timeout=5.0)
+    order = place.order("1", spec=Spec(argv=argv, language="python", name="useless"), startup="1", timeout=seconds)
     with pytest.raises(Unavailable, match="exit status 7") if status == "error" else contextlib.nullcontext():
         await place.run(order)
     notebook = await place.owner.read(order.log)
@@ -316,12 +317,12 @@ async def test_a_secret_is_in_nothing_that_is_kept(place: Place) -> None:
 
 
 async def test_every_flushed_line_is_there_and_in_order(place: Place) -> None:
-    source = "for number in range(20_000):\n    print(number, flush=True)"
+    source = "for number in range(4_000):\n    print(f'{number:030}', flush=True)"
     _, notebook = await place.run(place.order(source, "print('and one more')"))
     execution = notebook.cells[CellId("c0")].execution
     assert execution is not None
     (stream,) = execution.outputs
     assert isinstance(stream, Stream) and stream.blob is not None
     whole = b"".join([chunk async for chunk in place.owner.open_blob(stream.blob.hash)])
-    assert whole.decode() == "".join(f"{number}\n" for number in range(20_000))
+    assert whole.decode() == "".join(f"{number:030}\n" for number in range(4_000))
     assert printed(notebook, "c1") == "and one more\n"

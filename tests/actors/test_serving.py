@@ -69,6 +69,7 @@ class Live:
             name=name,
             startup=startup,
             spools=self._folder / "spool",
+            look_again_seconds=0.1,
         )
         runtime = self.owner.acting_as(access.runtime(name))
         self._runtimes.append(asyncio.ensure_future(serve(runtime, serving, self._over)))
@@ -231,9 +232,10 @@ async def test_what_somebody_was_about_to_take_and_did_not_is_run_all_the_same(l
     """Rule 10: never stuck."""
     await live.write("print('here')")
     execution = ExecutionId(new_id())
-    # A lease that nobody renews, and of which the log says nothing: its holder was killed in between.
-    assert await live.store.acquire(f"execution:{LOG}:{execution}", "runtime:gone", 3) is not None
     live.serve("local")
+    await live.attached()
+    # A lease that nobody renews, and of which the log says nothing: its holder was killed in between.
+    assert await live.store.acquire(f"execution:{LOG}:{execution}", "runtime:gone", 0.5) is not None
     hash = source_hash("print('here')")
     await live.say(e.ExecutionRequested(execution=execution, cell=CellId("c0"), source_hash=hash))
     assert printed(await live.until("ok"), 0) == "here\n"

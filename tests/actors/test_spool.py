@@ -91,7 +91,7 @@ class Far:
 @asynccontextmanager
 async def far(folder: Path) -> AsyncGenerator[Far]:
     async with house() as made:
-        token = await made.local.create_token(ActorId("runtime:gpu"), ("read", "run"))
+        token = await made.local.create_token(ActorId("runtime:gpu"), ("read", "serve"))
         runtime = await RemoteWorkspace.open(made.line.url, token.secret, pauses=())
         try:
             it = Far(made, runtime, folder / "spool")

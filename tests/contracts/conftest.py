@@ -11,7 +11,7 @@ from quire.core import events as e
 from quire.workspace.local import LocalWorkspace
 from quire.workspace.workspace import Workspace
 
-from .doors import PLACES, Place, bearer, opened_place
+from .doors import EVERYWHERE, Place, bearer, opened_place
 from .identities import (
     ADA,
     AGENT,
@@ -31,16 +31,9 @@ def clock() -> Clock:
     return Clock()
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Each suite runs at hand, on every kind of store, and behind a server; but signing in is the server's own business."""
-    if "place" in metafunc.fixturenames:
-        at_hand = metafunc.definition.path.stem == "test_sign_in"
-        metafunc.parametrize("place", [each for each in PLACES if each != "remote" or not at_hand], indirect=True)
-
-
-@pytest.fixture
+@pytest.fixture(params=EVERYWHERE)
 async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
-    """Where a workspace is."""
+    """Where a workspace is: everywhere, unless a test says that less is enough, and why (doors.py)."""
     async with opened_place(request.param, request, tmp_path) as opened:
         yield opened
 
@@ -78,4 +71,4 @@ async def ada(owner: LocalWorkspace) -> Workspace:
 
 @pytest.fixture
 async def agent(owner: LocalWorkspace, ada: Workspace) -> Workspace:
-    return await bearer(owner, AGENT, "read", "edit", "run", on_behalf_of=ADA, asks=["edit", "run"])
+    return await bearer(owner, AGENT, "read", "edit", "run", "bind", on_behalf_of=ADA, asks=["edit", "run"])

@@ -23,8 +23,15 @@ from quire.workspace.workspace import Workspace
 from ..conftest import OpenStore, stores
 from ..serving import served
 
-PLACES = ["memory", "sqlite", "postgres", "remote"]
-"""Each kind of store at hand, and a server, whose store is SQLite."""
+EVERYWHERE = ["memory", "sqlite", "postgres", "remote"]
+"""Each kind of store at hand, and a server, whose store is SQLite. A test runs there unless it says otherwise."""
+
+on_every_store = pytest.mark.parametrize("place", ["memory", "sqlite", "postgres"], indirect=True)
+"""What a store takes part in and a client over the network does not: signing in, the tables that queries see."""
+at_both_doors = pytest.mark.parametrize("place", ["sqlite", "remote"], indirect=True)
+"""What any store keeps alike and the network has to carry: refusals with their details, lanes, rights of each method."""
+in_one_place = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+"""What the workspace decides by itself, before anything is stored or sent: rules, scopes, roles, times."""
 
 
 class House(LocalWorkspace):

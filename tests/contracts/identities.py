@@ -32,7 +32,9 @@ A, B = CellId("aaaa1111"), CellId("bbbb2222")
 X = ExecutionId("x1")
 ADA, BOB, EVE = ActorId("human:ada"), ActorId("human:bob"), ActorId("human:eve")
 AGENT = ActorId("agent:claude")
-ALL: tuple[e.Scope, ...] = ("read", "edit", "run", "approve", "admin")
+ALL: tuple[e.Scope, ...] = ("read", "edit", "run", "approve", "admin", "bind")
+AGENTS: tuple[e.Scope, ...] = ("read", "edit", "run", "admin", "bind")
+"""All that an agent can have."""
 OpenOne = Callable[[], Awaitable[LocalWorkspace]]
 
 
@@ -91,8 +93,8 @@ def everything(workspace: Workspace, log: LogId) -> Iterator[tuple[e.Scope, Call
     yield "edit", lambda: say(workspace, RENAMED, log=log)
     yield "edit", lambda: say(workspace, e.CommentAdded(comment=CommentId("c"), text="x"), log=log)
     yield "run", lambda: say(workspace, REQUESTED, log=log)
-    yield "run", lambda: workspace.renew(log, claim)
-    yield "run", lambda: workspace.release(log, claim)
+    yield "serve", lambda: workspace.renew(log, claim)
+    yield "serve", lambda: workspace.release(log, claim)
     yield "approve", lambda: say(workspace, e.ProposalAccepted(proposal=ProposalId("p")), log=log)
     yield "approve", lambda: say(workspace, e.ProposalDeclined(proposal=ProposalId("p")), log=log)
     yield "admin", lambda: say(workspace, e.PayloadRedacted(seq=1, why="x"), log=log)

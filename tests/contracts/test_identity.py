@@ -24,7 +24,7 @@ from quire.workspace.access import Identity
 from quire.workspace.local import LocalWorkspace
 from quire.workspace.workspace import Workspace
 
-from .doors import acting, bearer, bearer_of
+from .doors import acting, at_both_doors, bearer, bearer_of, in_one_place, on_every_store
 from .identities import (
     ADA,
     AGENT,
@@ -49,6 +49,7 @@ from .identities import (
 # ---- Every method looks
 
 
+@at_both_doors
 async def test_each_method_needs_its_scope(owner: LocalWorkspace, ada: Workspace) -> None:
     for left_out in ALL:
         rest: list[e.Scope] = [scope for scope in ALL if scope != left_out]
@@ -59,6 +60,7 @@ async def test_each_method_needs_its_scope(owner: LocalWorkspace, ada: Workspace
     assert (await ada.read(LOG)).seq == 3
 
 
+@at_both_doors
 async def test_without_the_scope_to_read_nothing_is_listed_found_or_asked(
     owner: LocalWorkspace, ada: Workspace
 ) -> None:
@@ -78,6 +80,7 @@ async def test_without_the_scope_to_read_nothing_is_listed_found_or_asked(
 
 
 @pytest.mark.parametrize("how", ["another token", "closed", "taken away", "revoked", "expired"])
+@at_both_doors
 async def test_who_is_outside_gets_at_nothing(owner: LocalWorkspace, ada: Workspace, clock: Clock, how: str) -> None:
     """Another notebook's token, no role where others have one, or a token that no longer opens anything."""
     made = await owner.create_token(
@@ -130,6 +133,7 @@ async def test_a_token_revoked_in_another_process_opens_nothing_from_then_on(
     assert (listed.state, listed.allows.revoked_by) == ("revoked", owner.identity.actor)
 
 
+@in_one_place
 async def test_time_is_that_of_the_workspace(owner: LocalWorkspace, clock: Clock) -> None:
     short = await owner.create_token(EVE, ["read"], expires_at="90m")
     until = await owner.create_token(EVE, ["read"], expires_at="2026-03-02T04:00+02:00")
@@ -141,44 +145,48 @@ async def test_time_is_that_of_the_workspace(owner: LocalWorkspace, clock: Clock
     assert [each.state for each in await owner.tokens()] == ["expired", "expired"]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "soon", "0x", "-3d", "8", "3 d", "1e3h", "31.12.2026", "9999-12-31T23:59-23:00", "999999w"]
-)
-async def test_an_end_that_is_no_time_is_named(owner: LocalWorkspace, text: str) -> None:
-    with pytest.raises(BadInput) as error:
-        await owner.create_token(EVE, ["read"], expires_at=text)
-    assert "30d" in str(error.value)
+@in_one_place
+async def test_an_end_that_is_no_time_is_named(owner: LocalWorkspace) -> None:
+    for text in ("", "soon", "0x", "-3d", "8", "3 d", "1e3h", "31.12.2026", "9999-12-31T23:59-23:00", "999999w"):
+        with pytest.raises(BadInput) as error:
+            await owner.create_token(EVE, ["read"], expires_at=text)
+        assert "30d" in str(error.value), text
     assert await owner.tokens() == []
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ACTOR_KINDS if kind != "system"])
-async def test_actors_of_every_kind_but_the_system_have_tokens(owner: LocalWorkspace, kind: str) -> None:
-    who = await bearer(owner, ActorId(f"{kind}:x"), "read", "edit")
-    (entry,) = await say(who, e.NotebookCreated(name="x"), log=LogId("n9"))
-    assert entry.actor == f"{kind}:x"
-    assert entry.on_behalf_of == (owner.identity.actor if kind == "agent" else None)
+@in_one_place
+async def test_actors_of_every_kind_but_the_system_have_tokens(owner: LocalWorkspace) -> None:
+    attached = e.RuntimeAttached(runtime=RuntimeId("runtime:x"))
+    for kind in (kind for kind in ACTOR_KINDS if kind != "system"):
+        is_runtime = kind == "runtime"
+        who = await bearer(owner, ActorId(f"{kind}:x"), "read", "serve" if is_runtime else "edit")
+        log = LogId(f"of-{kind}")
+        await say(owner, e.NotebookCreated(name="x"), log=log)
+        (entry,) = await say(who, attached if is_runtime else RENAMED, log=log)
+        assert entry.actor == f"{kind}:x"
+        assert entry.on_behalf_of == (owner.identity.actor if kind == "agent" else None)
 
 
-@pytest.mark.parametrize(
-    ("actor", "behalf"),
-    [
-        ("system:quire", None),
-        ("agent:b", "agent:a"),
-        ("agent:b", "runtime:a"),
-        ("agent:b", "system:quire"),
-        ("human:bob", "human:ada"),
-        ("human:bob", "agent:a"),
-    ],
-)
-async def test_nobody_acts_for_the_system_or_for_somebody_who_acts_for_others(
-    owner: LocalWorkspace, actor: str, behalf: str | None
-) -> None:
+CHAINS: list[tuple[str, str | None]] = [
+    ("system:quire", None),
+    ("agent:b", "agent:a"),
+    ("agent:b", "runtime:a"),
+    ("agent:b", "system:quire"),
+    ("human:bob", "human:ada"),
+    ("human:bob", "agent:a"),
+]
+
+
+@in_one_place
+async def test_nobody_acts_for_the_system_or_for_somebody_who_acts_for_others(owner: LocalWorkspace) -> None:
     """Chains have one link, so that the log names who answers for it."""
-    on_behalf_of = ActorId(behalf) if behalf is not None else None
-    await refused(owner.create_token(ActorId(actor), ["read"], on_behalf_of=on_behalf_of))
+    for actor, behalf in CHAINS:
+        on_behalf_of = ActorId(behalf) if behalf is not None else None
+        await refused(owner.create_token(ActorId(actor), ["read"], on_behalf_of=on_behalf_of))
     assert await owner.tokens() == []
 
 
+@at_both_doors
 async def test_a_token_that_makes_tokens_gives_no_more_than_it_has(owner: LocalWorkspace, clock: Clock) -> None:
     agent = await bearer(owner, AGENT, "read", "edit", "admin", on_behalf_of=ADA, expires_at="8h", asks=["edit"])
     end = "1h"
@@ -200,6 +208,7 @@ async def test_a_token_that_makes_tokens_gives_no_more_than_it_has(owner: LocalW
     await refused(limited.create_token(ADA, ["read"]))
 
 
+@on_every_store
 async def test_a_secret_is_nowhere_but_with_its_bearer(owner: LocalWorkspace) -> None:
     made = await owner.create_token(EVE, ["read"])
     told = [str(await owner.entries(WORKSPACE_LOG)), str(await owner.directory()), str(await owner.tokens())]
@@ -211,36 +220,38 @@ async def test_a_secret_is_nowhere_but_with_its_bearer(owner: LocalWorkspace) ->
 # ---- Nobody signs for somebody else
 
 
-@pytest.mark.parametrize("name", ["actor", "on_behalf_of", "at", "seq", "hash", "imported", "log"])
-def test_what_the_workspace_stamps_cannot_even_be_sent(name: str) -> None:
+def test_what_the_workspace_stamps_cannot_even_be_sent() -> None:
     """A draft has no such field, and one that is not there is refused, not dropped."""
-    given = {"id": "e1", "event": {"type": "notebook_renamed", "name": "x"}, name: "human:ada"}
-    with pytest.raises(BadInput) as error:
-        codec.decode_draft(msgspec.json.encode(given))
-    assert repr(name) in str(error.value)
-    inside = {"id": "e1", "event": {"type": "notebook_renamed", "name": "x", name: "human:ada"}}
-    with pytest.raises(BadInput):
-        codec.decode_draft(msgspec.json.encode(inside))
+    for name in ("actor", "on_behalf_of", "at", "seq", "hash", "imported", "log"):
+        given = {"id": "e1", "event": {"type": "notebook_renamed", "name": "x"}, name: "human:ada"}
+        with pytest.raises(BadInput) as error:
+            codec.decode_draft(msgspec.json.encode(given))
+        assert repr(name) in str(error.value)
+        inside = {"id": "e1", "event": {"type": "notebook_renamed", "name": "x", name: "human:ada"}}
+        with pytest.raises(BadInput):
+            codec.decode_draft(msgspec.json.encode(inside))
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
-        e.ProposalAccepted(proposal=ProposalId("p"), applied=(e.CellRemoved(cell=A),)),
-        e.ProposalAccepted(proposal=ProposalId("p"), effects=()),
-        e.ExecutionClaimed(execution=X, runtime=RuntimeId("runtime:x"), epoch=9),
-        e.PayloadRedacted(seq=1, why="x", replacement="0"),
-        e.SourceEdited(cell=A, base=3, applied=()),
-    ],
-)
-async def test_fields_of_the_workspace_are_refused_whoever_fills_them(ada: Workspace, event: KnownEvent) -> None:
-    assert "filled by the workspace" in await refused(say(ada, event))
+FILLED: list[KnownEvent] = [
+    e.ProposalAccepted(proposal=ProposalId("p"), applied=(e.CellRemoved(cell=A),)),
+    e.ProposalAccepted(proposal=ProposalId("p"), effects=()),
+    e.ExecutionClaimed(execution=X, runtime=RuntimeId("runtime:x"), epoch=9),
+    e.PayloadRedacted(seq=1, why="x", replacement="0"),
+    e.SourceEdited(cell=A, base=3, applied=()),
+]
+
+
+@in_one_place
+async def test_fields_of_the_workspace_are_refused_whoever_fills_them(ada: Workspace) -> None:
     asking = await acting(ada, msgspec.structs.replace(ada.identity, asks=frozenset(("edit", "run"))))
-    assert "filled by the workspace" in await refused(say(asking, event))
+    for event in FILLED:
+        for who in (ada, asking):
+            assert "filled by the workspace" in await refused(say(who, event)), event
 
 
+@in_one_place
 async def test_a_runtime_is_claimed_for_oneself_only(owner: LocalWorkspace, ada: Workspace) -> None:
-    thief = await bearer(owner, ActorId("runtime:evil"), "read", "run")
+    thief = await bearer(owner, ActorId("runtime:evil"), "read", "serve")
     await say(ada, REQUESTED)
     await refused(say(thief, e.ExecutionClaimed(execution=X, runtime=RuntimeId("runtime:good"))))
     with pytest.raises(QuireError):

@@ -25,10 +25,11 @@ from quire.workspace import access
 from quire.workspace.local import LocalWorkspace
 from quire.workspace.workspace import Workspace
 
-from .doors import acting, bearer, bearer_of
+from .doors import EVERYWHERE, acting, at_both_doors, bearer, bearer_of, in_one_place, on_every_store
 from .identities import (
     ADA,
     AGENT,
+    AGENTS,
     ALL,
     BOB,
     EVE,
@@ -48,6 +49,7 @@ from .identities import (
 # ---- Roles
 
 
+@at_both_doors
 async def test_a_role_leaves_what_it_allows_and_no_more_than_the_token(owner: LocalWorkspace, ada: Workspace) -> None:
     """The lesser of both."""
     bob, reader = await bearer(owner, BOB, *ALL), await bearer(owner, BOB, "read")
@@ -59,7 +61,9 @@ async def test_a_role_leaves_what_it_allows_and_no_more_than_the_token(owner: Lo
     for role, scopes in allowed.items():
         await give(ada, BOB, role)
         for scope, ask in everything(bob, LOG):
-            if scope not in scopes:
+            if scope == "serve":
+                assert "Only a runtime serves" in await refused(ask())
+            elif scope not in scopes:
                 assert role in await refused(ask())
         await reader.read(LOG)
         await refused(say(reader, RENAMED))
@@ -67,6 +71,7 @@ async def test_a_role_leaves_what_it_allows_and_no_more_than_the_token(owner: Lo
     await bob.redact(LOG, [1], "an owner may")
 
 
+@in_one_place
 async def test_who_made_a_notebook_is_its_owner_unless_a_role_says_otherwise(
     owner: LocalWorkspace, ada: Workspace
 ) -> None:
@@ -81,6 +86,7 @@ async def test_who_made_a_notebook_is_its_owner_unless_a_role_says_otherwise(
     await say(owner, e.NotebookRenamed(name="files are files"))
 
 
+@in_one_place
 async def test_a_role_in_a_notebook_goes_before_one_in_all(owner: LocalWorkspace, ada: Workspace) -> None:
     bob = await bearer(owner, BOB, *ALL)
     await give(owner, BOB, "viewer", None)
@@ -92,6 +98,7 @@ async def test_a_role_in_a_notebook_goes_before_one_in_all(owner: LocalWorkspace
     await refused(say(bob, RENAMED))
 
 
+@at_both_doors
 async def test_roles_are_given_by_owners_and_everywhere_only_by_who_is_owner_everywhere(
     owner: LocalWorkspace, ada: Workspace
 ) -> None:
@@ -111,6 +118,7 @@ async def test_roles_are_given_by_owners_and_everywhere_only_by_who_is_owner_eve
         await give(owner, ActorId("bob"), "owner")
 
 
+@in_one_place
 async def test_who_administers_one_notebook_gives_roles_in_that_one(owner: LocalWorkspace, ada: Workspace) -> None:
     only = await bearer(owner, ADA, "read", "admin", notebooks=[LOG])
     await give(only, BOB, "editor")
@@ -119,8 +127,9 @@ async def test_who_administers_one_notebook_gives_roles_in_that_one(owner: Local
     assert list((await ada.directory()).roles) == ["n1 human:bob"]
 
 
+@in_one_place
 async def test_an_agent_does_no_more_than_the_one_for_whom_it_acts(owner: LocalWorkspace, ada: Workspace) -> None:
-    agent = await bearer(owner, AGENT, *ALL, on_behalf_of=BOB)
+    agent = await bearer(owner, AGENT, *AGENTS, on_behalf_of=BOB)
     await say(agent, RENAMED)
     await give(ada, BOB, "viewer")
     assert (await agent.read(LOG)).name == "other"
@@ -138,6 +147,7 @@ async def test_an_agent_does_no_more_than_the_one_for_whom_it_acts(owner: LocalW
     await say(bob, e.NotebookRenamed(name="made for me"), log=LogId("n3"))
 
 
+@at_both_doors
 async def test_a_run_is_as_closed_as_the_notebook_that_it_is_of(
     owner: LocalWorkspace, ada: Workspace, open_one: OpenOne
 ) -> None:
@@ -162,6 +172,7 @@ async def test_a_run_is_as_closed_as_the_notebook_that_it_is_of(
     await refused(say(bob, e.RunFinished(status="cancelled"), log=RUN))
 
 
+@in_one_place
 async def test_runs_of_each_other_end_nowhere_and_hang_nobody(owner: LocalWorkspace, ada: Workspace) -> None:
     for log, of in ((RUN, "r2"), (LogId("r2"), RUN)):
         await say(ada, e.RunRequested(name="run", source=e.RunSource(notebook=LogId(of))), log=log)
@@ -169,6 +180,7 @@ async def test_runs_of_each_other_end_nowhere_and_hang_nobody(owner: LocalWorksp
     assert (await eve.read(RUN)).name == "run"
 
 
+@in_one_place
 async def test_who_began_a_log_elsewhere_does_not_own_it_here(
     owner: LocalWorkspace, ada: Workspace, tmp_path: Path
 ) -> None:
@@ -210,11 +222,15 @@ async def following(pages: AsyncIterator[list[Any]]) -> AsyncGenerator[tuple[asy
 
 async def ended(task: asyncio.Task[None]) -> str:
     with pytest.raises(Refused) as error:
-        await asyncio.wait_for(task, 20)
+        await asyncio.wait_for(task, 120)
     return str(error.value)
 
 
-@pytest.mark.parametrize("then", ["silence", "more"])
+@pytest.mark.parametrize(
+    ("place", "then"),
+    [*((place, "silence") for place in EVERYWHERE), ("sqlite", "more"), ("remote", "more")],
+    indirect=["place"],
+)
 @pytest.mark.parametrize("how", ["revoked", "lowered", "shut out"])
 async def test_a_follower_is_shut_out_in_the_midst_of_it(
     owner: LocalWorkspace, ada: Workspace, open_one: OpenOne, how: str, then: str
@@ -224,8 +240,8 @@ async def test_a_follower_is_shut_out_in_the_midst_of_it(
     eve = await bearer_of(await open_one(), made.secret)
     await give(ada, EVE, "viewer")
     async with following(eve.follow(LOG)) as (heard, task), following(eve.feed(0)) as (grown, feeding):
-        assert [(await asyncio.wait_for(heard.get(), 20)).seq for _ in range(3)] == [1, 2, 3]
-        while (await asyncio.wait_for(grown.get(), 20)).log != LOG:
+        assert [(await asyncio.wait_for(heard.get(), 120)).seq for _ in range(3)] == [1, 2, 3]
+        while (await asyncio.wait_for(grown.get(), 120)).log != LOG:
             pass
         match how:
             case "revoked":
@@ -245,16 +261,17 @@ async def test_a_follower_is_shut_out_in_the_midst_of_it(
         assert heard.empty()
         if how != "revoked":
             await say(ada, e.NotebookRenamed(name="seen"), log=OTHER)
-            grown_logs = {(await asyncio.wait_for(grown.get(), 20)).log}
+            grown_logs = {(await asyncio.wait_for(grown.get(), 120)).log}
             while OTHER not in grown_logs:
-                grown_logs.add((await asyncio.wait_for(grown.get(), 20)).log)
+                grown_logs.add((await asyncio.wait_for(grown.get(), 120)).log)
             assert LOG not in grown_logs
 
 
+@at_both_doors
 async def test_a_follower_whose_token_runs_out_is_told(owner: LocalWorkspace, ada: Workspace, clock: Clock) -> None:
     eve = await bearer(owner, EVE, "read", expires_at="2h")
     async with following(eve.follow(LOG)) as (heard, task):
-        await asyncio.wait_for(heard.get(), 20)
+        await asyncio.wait_for(heard.get(), 120)
         clock.hour = 3
         await say(ada, RENAMED)
         assert "expired" in await ended(task)
@@ -268,7 +285,7 @@ async def test_a_follower_whose_rights_stay_misses_nothing_while_others_change(
         for number in range(30):
             await give(owner, BOB, "viewer" if number % 2 else "editor", OTHER)
             await say(ada, e.NotebookRenamed(name=f"name {number}"))
-        assert [(await asyncio.wait_for(heard.get(), 20)).seq for _ in range(33)] == list(range(1, 34))
+        assert [(await asyncio.wait_for(heard.get(), 120)).seq for _ in range(33)] == list(range(1, 34))
 
 
 # ---- Blobs
@@ -285,6 +302,7 @@ def showing(ref: e.BlobRef, execution: str = "o1") -> e.OutputsImported:
     )
 
 
+@at_both_doors
 async def test_a_blob_is_for_who_may_read_a_notebook_that_refers_to_it(
     owner: LocalWorkspace, ada: Workspace, open_one: OpenOne
 ) -> None:
@@ -306,6 +324,7 @@ async def test_a_blob_is_for_who_may_read_a_notebook_that_refers_to_it(
     assert await shown(only, ref.hash) == b"picture", "a notebook that it may read refers to it, too"
 
 
+@at_both_doors
 async def test_nobody_gets_at_a_blob_by_referring_to_it(owner: LocalWorkspace, ada: Workspace) -> None:
     ref = await ada.put_blob(b"picture")
     await say(ada, showing(ref))
@@ -318,6 +337,22 @@ async def test_nobody_gets_at_a_blob_by_referring_to_it(owner: LocalWorkspace, a
     assert await shown(eve, ref.hash) == b"picture"
 
 
+async def test_what_no_notebook_refers_to_yet_is_for_its_uploader_alone(
+    owner: LocalWorkspace, ada: Workspace, open_one: OpenOne
+) -> None:
+    ref = await ada.put_blob(b"picture")
+    eve = await bearer(owner, EVE, *ALL)
+    await say(eve, e.NotebookCreated(name="bait"), e.CellAdded(cell=A, after=None, source="x = 1"), log=LogId("n3"))
+    assert "Send the bytes first" in await refused(say(eve, showing(ref), log=LogId("n3")))
+    await refused(shown(eve, ref.hash))
+    # Another server, or the next one, knows whose it is.
+    there = await acting(await open_one(), ada.identity)
+    assert await shown(there, ref.hash) == b"picture"
+    await say(there, showing(ref))
+    assert await shown(eve, ref.hash) == b"picture", "now a notebook refers to it that she may read"
+
+
+@in_one_place
 async def test_a_bundle_that_leaves_out_a_blob_is_no_way_to_it(
     owner: LocalWorkspace, ada: Workspace, tmp_path: Path
 ) -> None:
@@ -337,6 +372,7 @@ async def test_a_bundle_that_leaves_out_a_blob_is_no_way_to_it(
         await ada.import_bundle(file)
 
 
+@on_every_store
 async def test_a_blob_that_was_masked_away_in_one_notebook_is_no_longer_seen_through_it(
     owner: LocalWorkspace, ada: Workspace
 ) -> None:
@@ -348,3 +384,12 @@ async def test_a_blob_that_was_masked_away_in_one_notebook_is_no_longer_seen_thr
     await ada.redact(LOG, [4], "a face")
     await refused(shown(only, ref.hash))
     assert await shown(ada, ref.hash) == b"picture", "the other notebook still has it"
+
+
+async def test_the_hold_of_a_mirror_is_for_who_may_bind_the_notebook(owner: LocalWorkspace, ada: Workspace) -> None:
+    """Whoever could take it would keep a notebook and its file apart."""
+    await give(ada, BOB, "editor")
+    few: tuple[e.Scope, ...] = ("read", "edit", "run")
+    for actor, scopes in ((EVE, ALL), (BOB, ALL), (ADA, few)):
+        await refused((await bearer(owner, actor, *scopes)).hold(f"mirror:{LOG}"))
+    assert await (await bearer(owner, ADA, *ALL)).hold(f"mirror:{LOG}") is not None

@@ -42,13 +42,13 @@ from quire.workspace.local import LocalWorkspace
 from quire.workspace.workspace import Workspace
 
 from ..conftest import OpenStore
-from .doors import Place, acting, bearer_of
+from .doors import Place, acting, at_both_doors, bearer_of, in_one_place, on_every_store
 
 T = TypeVar("T")
 LOG = LogId("n1")
 A, B = CellId("aaaa1111"), CellId("bbbb2222")
 X = ExecutionId("x1")
-ADA = Identity(actor=ActorId("human:ada"), scopes=frozenset(("read", "edit", "run", "approve", "admin")))
+ADA = Identity(actor=ActorId("human:ada"), scopes=frozenset(("read", "edit", "run", "approve", "admin", "bind")))
 BOB = Identity(actor=ActorId("human:bob"), scopes=frozenset(("read", "edit", "run", "approve")))
 AGENT = Identity(
     actor=ActorId("agent:claude"), scopes=frozenset(("read", "edit", "run")), on_behalf_of=ActorId("human:ada")
@@ -111,8 +111,15 @@ async def run_cell(workspace: Workspace, cell: CellId = A, execution: ExecutionI
 
 async def rename_often(workspace: Workspace, count: int) -> None:
     """Make a log long, so that there are snapshots of it."""
-    for start in range(0, count, 5):
-        await say(workspace, *(e.NotebookRenamed(name=f"n{n}") for n in range(start, start + 5)))
+    for start in range(0, count, 25):
+        await say(workspace, *(e.NotebookRenamed(name=f"n{n}") for n in range(start, min(start + 25, count))))
+
+
+async def edit_often(workspace: Workspace, count: int) -> None:
+    """Put `count` times an "a" before the text of cell A, so that an edit from before has to be rebased far."""
+    for start in range(0, count, 20):
+        edits = [e.SourceEdited(cell=A, base=3 + start, edit=(Splice(0, 0, "a"),)) for _ in range(20)]
+        await say(workspace, *edits)
 
 
 async def unchanged(workspace: Workspace, error: type[QuireError], *events: KnownEvent) -> QuireError:
@@ -128,6 +135,7 @@ async def unchanged(workspace: Workspace, error: type[QuireError], *events: Know
 # ---- Submitting
 
 
+@at_both_doors
 async def test_who_and_when_come_from_the_credentials(workspace: Workspace) -> None:
     """Rule 3."""
     (entry,) = await say(await acting(workspace, AGENT), e.NotebookRenamed(name="other"))
@@ -188,6 +196,7 @@ async def test_edits_made_at_once_are_rebased_on_the_order_of_the_log(workspace:
     assert all(f"<{n}>" in text for n in range(60))
 
 
+@in_one_place
 async def test_edits_of_one_submission_are_made_on_top_of_each_other(workspace: Workspace) -> None:
     await say(await acting(workspace, BOB), e.SourceEdited(cell=A, base=3, edit=(Splice(0, 0, "# bob\n"),)))
     first = e.SourceEdited(cell=A, base=3, edit=(Splice(5, 0, "23"),))
@@ -197,12 +206,12 @@ async def test_edits_of_one_submission_are_made_on_top_of_each_other(workspace: 
 
 
 async def test_an_edit_made_long_ago_is_still_rebased(workspace: Workspace) -> None:
-    for n in range(600):
-        await say(workspace, e.SourceEdited(cell=A, base=3 + n, edit=(Splice(0, 0, "a"),)))
+    await edit_often(workspace, 600)
     await say(workspace, e.SourceEdited(cell=A, base=3, edit=(Splice(5, 0, "!"),)))
     assert (await workspace.read(LOG)).cells[A].source == "a" * 600 + "x = 1!"
 
 
+@at_both_doors
 async def test_a_stale_whole_text_edit_is_refused_with_the_current_text(workspace: Workspace) -> None:
     """Rule 8."""
     seen = source_hash("x = 1")
@@ -229,62 +238,73 @@ FILLED: list[KnownEvent] = [
 ]
 
 
-@pytest.mark.parametrize("event", FILLED, ids=lambda event: type(event).__name__)
-async def test_a_sender_that_fills_a_field_of_the_workspace_is_refused(workspace: Workspace, event: KnownEvent) -> None:
-    refused = await unchanged(workspace, Refused, event)
-    assert "filled by the workspace" in str(refused) or "scope" in str(refused)
+@at_both_doors
+async def test_a_sender_that_fills_a_field_of_the_workspace_is_refused(workspace: Workspace) -> None:
+    for event in FILLED:
+        refused = await unchanged(workspace, Refused, event)
+        assert "filled by the workspace" in str(refused) or "scope" in str(refused), event
 
 
-@pytest.mark.parametrize(
-    ("event", "error"),
-    [
-        (e.CellRemoved(cell=CellId("aaaa1112")), NotFound),
-        (e.CellAdded(cell=A, after=None), Refused),
-        (e.CellAdded(cell=CellId("a b"), after=None), BadInput),
-        (e.CellAdded(cell=CellId("c"), after=CellId("nowhere")), NotFound),
-        (e.CellMoved(cell=A, after=A), BadInput),
-        (e.SourceEdited(cell=A, base=99, edit=()), BadInput),
-        (e.SourceEdited(cell=A, base=0, edit=()), BadInput),
-        (e.SourceEdited(cell=A, base=2, edit=(Splice(0, 99, ""),)), BadInput),
-        (e.SourceEdited(cell=B, base=2, edit=()), BadInput),
-        (e.SourceEdited(cell=A), BadInput),
-        (e.SourceEdited(cell=A, base_hash="0" * 64, text="x"), Refused),
-        (e.ExecutionRequested(execution=X, cell=A, source_hash="0" * 64), Refused),
-        (e.ExecutionFinished(execution=X, epoch=1, status="ok"), NotFound),
-        (e.NotebookCreated(name="again"), Refused),
-        (e.NotebookRenamed(name=" padded"), BadInput),
-        (e.NotebookRenamed(name="\x1b[31m"), BadInput),
-        (e.FileBound(path="../outside.py"), BadInput),
-        (e.FileBound(path="/etc/passwd"), BadInput),
-        (e.MomentNamed(name="later", seq=99), BadInput),
-        (e.ProposalAccepted(proposal=ProposalId("none")), NotFound),
-        (e.ProposalMade(proposal=ProposalId("p"), why="nothing"), BadInput),
-        (e.RoleSet(actor=ActorId("human:eve"), role="owner"), BadInput),
-        (e.PayloadRedacted(seq=99, why="x"), NotFound),
-        (e.PayloadRedacted(seq=1, why=" "), BadInput),
-        (e.CommentEdited(comment=CommentId("none"), text="x"), NotFound),
-        (e.MetadataSet(values={"big": "x" * 17_000_000}), BadInput),
-        (e.ConflictResolved(conflict=ConflictId("none")), NotFound),
-        (e.FileBound(path="a\n.py"), BadInput),
-        (e.SourceEdited(cell=A, base_hash=source_hash("x = 1"), text="y", edit=(Splice(9, -4, "?"),)), BadInput),
-        (
-            e.ProposalMade(proposal=ProposalId("p"), why="", changes=(e.CellRemoved(cell=A),), expires_at="31.12.2025"),
-            BadInput,
-        ),
-        (e.MetadataSet(values={"half": "\ud800"}), BadInput),
-    ],
-)
-async def test_bad_input_is_named_and_nothing_is_recorded(
-    workspace: Workspace, event: KnownEvent, error: type[QuireError]
-) -> None:
-    await unchanged(workspace, error, event)
+BAD: list[tuple[KnownEvent, type[QuireError]]] = [
+    (e.CellRemoved(cell=CellId("aaaa1112")), NotFound),
+    (e.CellAdded(cell=A, after=None), Refused),
+    (e.CellAdded(cell=CellId("a b"), after=None), BadInput),
+    (e.CellAdded(cell=CellId("c"), after=CellId("nowhere")), NotFound),
+    (e.CellMoved(cell=A, after=A), BadInput),
+    (e.SourceEdited(cell=A, base=99, edit=()), BadInput),
+    (e.SourceEdited(cell=A, base=0, edit=()), BadInput),
+    (e.SourceEdited(cell=A, base=2, edit=(Splice(0, 99, ""),)), BadInput),
+    (e.SourceEdited(cell=B, base=2, edit=()), BadInput),
+    (e.SourceEdited(cell=A), BadInput),
+    (e.SourceEdited(cell=A, base_hash="0" * 64, text="x"), Refused),
+    (e.ExecutionRequested(execution=X, cell=A, source_hash="0" * 64), Refused),
+    (e.ExecutionFinished(execution=X, epoch=1, status="ok"), Refused),
+    (e.NotebookCreated(name="again"), Refused),
+    (e.NotebookRenamed(name=" padded"), BadInput),
+    (e.NotebookRenamed(name="\x1b[31m"), BadInput),
+    (e.FileBound(path="../outside.py"), BadInput),
+    (e.FileBound(path="/etc/passwd"), BadInput),
+    (e.MomentNamed(name="later", seq=99), BadInput),
+    (e.ProposalAccepted(proposal=ProposalId("none")), NotFound),
+    (e.ProposalMade(proposal=ProposalId("p"), why="nothing"), BadInput),
+    (e.RoleSet(actor=ActorId("human:eve"), role="owner"), BadInput),
+    (e.PayloadRedacted(seq=99, why="x"), NotFound),
+    (e.PayloadRedacted(seq=1, why=" "), BadInput),
+    (e.CommentEdited(comment=CommentId("none"), text="x"), NotFound),
+    (e.MetadataSet(values={"big": "x" * 17_000_000}), BadInput),
+    (e.ConflictResolved(conflict=ConflictId("none")), NotFound),
+    (e.FileBound(path="a\n.py"), BadInput),
+    (e.SourceEdited(cell=A, base_hash=source_hash("x = 1"), text="y", edit=(Splice(9, -4, "?"),)), BadInput),
+    (
+        e.ProposalMade(proposal=ProposalId("p"), why="", changes=(e.CellRemoved(cell=A),), expires_at="31.12.2025"),
+        BadInput,
+    ),
+    (e.MetadataSet(values={"half": "\ud800"}), BadInput),
+]
 
 
+@at_both_doors
+async def test_bad_input_is_named_and_nothing_is_recorded(workspace: Workspace) -> None:
+    before = await workspace.entries(LOG)
+    answers: list[tuple[KnownEvent, object]] = []
+    for event, error in BAD:
+        try:
+            answer: object = await say(workspace, event)
+        except QuireError as refused:
+            answer = refused
+        if type(answer) is not error or not str(answer):
+            answers.append((event, answer))
+    assert answers == []
+    assert await workspace.entries(LOG) == before
+
+
+@at_both_doors
 async def test_a_missing_cell_is_answered_with_the_nearest(workspace: Workspace) -> None:
     missing = await unchanged(workspace, NotFound, e.CellRemoved(cell=CellId("aaaa1112")))
     assert missing.details["nearest"][0] == A
 
 
+@at_both_doors
 async def test_a_log_that_was_never_begun_is_not_found(workspace: Workspace) -> None:
     with pytest.raises(NotFound):
         await say(workspace, e.CellRemoved(cell=A), log=LogId("nowhere"))
@@ -295,27 +315,34 @@ async def test_a_log_that_was_never_begun_is_not_found(workspace: Workspace) -> 
     assert "sales" in str(missing.value)
 
 
+@in_one_place
 async def test_two_drafts_with_one_id_are_bad_input(workspace: Workspace) -> None:
     same = Draft(id=EventId("same"), event=e.NotebookRenamed(name="x"))
     with pytest.raises(BadInput):
         await workspace.submit(LOG, [same, same])
 
 
-async def test_an_id_or_key_of_somebody_else_is_taken_not_answered(workspace: Workspace) -> None:
+async def test_an_id_of_somebody_else_is_taken_not_answered_and_a_key_of_theirs_is_free(workspace: Workspace) -> None:
     """Idempotency answers the one who sent the first; to others it would give away, or swallow, an event."""
     await workspace.submit(LOG, [Draft(id=EventId("mine"), key="nightly", event=e.NotebookRenamed(name="secret"))])
-    for taken in (
-        Draft(id=EventId("mine"), event=e.NotebookRenamed(name="x")),
-        Draft(id=EventId("b"), key="nightly", event=e.NotebookRenamed(name="x")),
-    ):
-        with pytest.raises(Refused) as refused:
-            await (await acting(workspace, BOB)).submit(LOG, [taken])
-        assert "secret" not in str(refused.value)
+    bob = await acting(workspace, BOB)
+    with pytest.raises(Refused) as refused:
+        await bob.submit(LOG, [Draft(id=EventId("mine"), event=e.NotebookRenamed(name="x"))])
+    assert "secret" not in str(refused.value)
+    (entry,) = await bob.submit(LOG, [Draft(id=EventId("b"), key="nightly", event=e.NotebookRenamed(name="x"))])
+    assert (entry.id, entry.actor) == ("b", BOB.actor), "nobody takes a key away from others by using it first"
     limited = Identity(actor=ADA.actor, scopes=ADA.scopes, notebooks=frozenset([LogId("n2")]))
     with pytest.raises(Refused):
         await (await acting(workspace, limited)).submit(
             LogId("n2"), [Draft(id=EventId("c"), key="nightly", event=e.NotebookCreated(name="n2"))]
         )
+
+
+async def test_a_key_of_the_house_is_not_for_clients(workspace: Workspace) -> None:
+    """Who could write one could answer a question, or a due time, before those who are meant to."""
+    for key in ("quire:input:n1:x1:1", "quire:", "quire:schedule@2026-03-02T06:00"):
+        with pytest.raises(Refused):
+            await workspace.submit(LOG, [Draft(id=EventId("k"), key=key, event=e.NotebookRenamed(name="x"))])
 
 
 async def test_what_is_folded_is_what_is_stored(workspace: Workspace) -> None:
@@ -324,11 +351,13 @@ async def test_what_is_folded_is_what_is_stored(workspace: Workspace) -> None:
     assert live == (await workspace.read(LOG, 4)).metadata == {"t": [1, 2], "nan": None}
 
 
-@pytest.mark.parametrize("value", [2**53 + 1, -(2**60), [{"x": 2**64}]])
-async def test_integers_that_json_does_not_carry_are_refused(workspace: Workspace, value: object) -> None:
-    await unchanged(workspace, BadInput, e.MetadataSet(values={"x": value}))
+@at_both_doors
+async def test_integers_that_json_does_not_carry_are_refused(workspace: Workspace) -> None:
+    for value in (2**53 + 1, -(2**60), [{"x": 2**64}]):
+        await unchanged(workspace, BadInput, e.MetadataSet(values={"x": value}))
 
 
+@at_both_doors
 async def test_what_is_nested_too_deeply_is_refused(workspace: Workspace) -> None:
     deep: object = 1
     for _ in range(200):
@@ -336,6 +365,7 @@ async def test_what_is_nested_too_deeply_is_refused(workspace: Workspace) -> Non
     await unchanged(workspace, BadInput, e.MetadataSet(values={"x": deep}))
 
 
+@in_one_place
 async def test_edits_of_one_submission_are_against_one_number(workspace: Workspace) -> None:
     await say(workspace, e.SourceEdited(cell=A, base=3, edit=(Splice(0, 0, "a"),)))
     first, second = (e.SourceEdited(cell=A, base=base, edit=(Splice(0, 0, "b"),)) for base in (3, 4))
@@ -345,24 +375,26 @@ async def test_edits_of_one_submission_are_against_one_number(workspace: Workspa
 # ---- Rights
 
 
-@pytest.mark.parametrize(
-    ("scope", "event"),
-    [
-        ("edit", e.NotebookRenamed(name="x")),
-        ("run", e.ExecutionRequested(execution=X, cell=A, source_hash="")),
-        ("approve", e.ProposalAccepted(proposal=ProposalId("p"))),
-        ("approve", e.ProposalDeclined(proposal=ProposalId("p"))),
-        ("admin", e.PayloadRedacted(seq=1, why="x")),
-        ("admin", e.TokenRevoked(token=TokenId("t"))),
-    ],
-)
-async def test_each_event_needs_its_scope(workspace: Workspace, scope: e.Scope, event: KnownEvent) -> None:
-    everything_else = ADA.scopes - {scope}
-    poor = await acting(workspace, Identity(actor=ActorId("human:eve"), scopes=everything_else))
-    refused = await unchanged(poor, Refused, event)
-    assert scope in str(refused)
+SCOPES: list[tuple[e.Scope, KnownEvent]] = [
+    ("edit", e.NotebookRenamed(name="x")),
+    ("run", e.ExecutionRequested(execution=X, cell=A, source_hash="")),
+    ("approve", e.ProposalAccepted(proposal=ProposalId("p"))),
+    ("approve", e.ProposalDeclined(proposal=ProposalId("p"))),
+    ("admin", e.PayloadRedacted(seq=1, why="x")),
+    ("admin", e.TokenRevoked(token=TokenId("t"))),
+]
 
 
+@in_one_place
+async def test_each_event_needs_its_scope(workspace: Workspace) -> None:
+    for scope, event in SCOPES:
+        everything_else = ADA.scopes - {scope}
+        poor = await acting(workspace, Identity(actor=ActorId("human:eve"), scopes=everything_else))
+        refused = await unchanged(poor, Refused, event)
+        assert scope in str(refused), event
+
+
+@at_both_doors
 async def test_an_identity_for_some_notebooks_sees_no_others(workspace: Workspace) -> None:
     poor = await acting(
         workspace, Identity(actor=ActorId("human:eve"), scopes=ADA.scopes, notebooks=frozenset([LogId("n2")]))
@@ -405,6 +437,7 @@ async def test_a_token_opens_until_it_is_revoked(workspace: Workspace) -> None:
 # ---- Executions
 
 
+@at_both_doors
 async def test_an_execution_goes_its_way_and_its_outputs_are_its_own(workspace: Workspace) -> None:
     """Rules 6 and 10."""
     epoch = await run_cell(workspace)
@@ -440,6 +473,7 @@ async def test_code_without_a_cell_goes_its_way_and_is_found_by_questions(worksp
     await unchanged(workspace, Refused, e.CellNamed(cell=CellId("s"), name="no"))
 
 
+@at_both_doors
 async def test_an_old_epoch_and_another_runtime_are_refused(workspace: Workspace) -> None:
     """Rule 10."""
     epoch = await run_cell(workspace)
@@ -454,7 +488,7 @@ async def test_of_many_runtimes_that_claim_one_execution_one_gets_it(open_worksp
     """Rule 10."""
     handles = [await open_workspace() for _ in range(4)]
     await say(handles[0], e.NotebookCreated(name="race"), e.CellAdded(cell=A, after=None))
-    for round in range(10):
+    for round in range(5):
         execution = ExecutionId(f"x{round}")
         await say(handles[0], e.ExecutionRequested(execution=execution, cell=A, source_hash=source_hash("")))
         claims = [
@@ -474,6 +508,7 @@ async def test_of_many_runtimes_that_claim_one_execution_one_gets_it(open_worksp
         await say(await acting(handles[0], access.system()), lost)
 
 
+@in_one_place
 async def test_a_restart_is_asked_of_a_runtime_that_is_there_and_is_not_the_restart_itself(
     workspace: Workspace,
 ) -> None:
@@ -493,6 +528,7 @@ async def test_a_restart_is_asked_of_a_runtime_that_is_there_and_is_not_the_rest
     await unchanged(workspace, Refused, e.KernelRestarted(runtime=me, kernel="k3"))
 
 
+@at_both_doors
 async def test_a_runtime_tells_how_it_is_and_what_it_asks_and_is_answered_by_name(workspace: Workspace) -> None:
     """Rule 3."""
     runtime, me = await acting(workspace, RUNTIME), RuntimeId(RUNTIME.actor)
@@ -507,7 +543,7 @@ async def test_a_runtime_tells_how_it_is_and_what_it_asks_and_is_answered_by_nam
     workspace.lanes.say(f"{LOG}/health", {**health, "state": "dead"})
     runtime.lanes.say(f"{LOG}/health", {**health, "runtime": "runtime:other"})
     runtime.lanes.say(f"{LOG}/health", {"kind": "health"})
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not (found := (await workspace.runtimes(LOG))[0]).health or not found.asks:
             runtime.lanes.say(f"{LOG}/health", health)
             runtime.lanes.say(f"{LOG}/stdin", asked)
@@ -561,14 +597,15 @@ async def test_a_runtime_of_one_s_own_takes_what_was_asked_for_there(workspace: 
 
 async def test_what_is_held_is_held_once_until_it_is_let_go(open_workspace: OpenWorkspace) -> None:
     here, there = await open_workspace(), await open_workspace()
-    held = await here.hold("mirror:n1")
+    held = await here.hold("backup:n1")
     assert held is not None
-    assert [await each.hold("mirror:n1") for each in (here, there)] == [None, None]
-    assert await there.hold("mirror:n2") is not None
+    assert [await each.hold("backup:n1") for each in (here, there)] == [None, None]
+    assert await there.hold("backup:n2") is not None
     await here.let_go(held)
-    assert await there.hold("mirror:n1", 7200) is not None
+    assert await there.hold("backup:n1", 7200) is not None
 
 
+@in_one_place
 async def test_a_request_is_bound_to_what_was_seen(workspace: Workspace) -> None:
     """Rule 9."""
     seen = source_hash("x = 1")
@@ -577,6 +614,7 @@ async def test_a_request_is_bound_to_what_was_seen(workspace: Workspace) -> None
     assert refused.details["source"] == "x = 2"
 
 
+@in_one_place
 async def test_a_request_for_one_runtime_is_not_another_s(workspace: Workspace) -> None:
     request = e.ExecutionRequested(execution=X, cell=A, source_hash=source_hash("x = 1"), runtime="gpu")
     await say(workspace, request)
@@ -588,6 +626,7 @@ async def test_a_request_for_one_runtime_is_not_another_s(workspace: Workspace) 
     await unchanged(local, Refused, e.ExecutionSkipped(execution=X, cell=A, why="not mine"))
 
 
+@in_one_place
 async def test_a_cell_that_changed_its_kind_does_not_start(workspace: Workspace) -> None:
     """Rule 9."""
     hash = source_hash("x = 1")
@@ -600,6 +639,7 @@ async def test_a_cell_that_changed_its_kind_does_not_start(workspace: Workspace)
     await unchanged(runtime, Refused, start)
 
 
+@on_every_store
 async def test_a_run_is_undisturbed_until_it_is_over_and_a_notebook_after(workspace: Workspace) -> None:
     run, cell, runtime = LogId("r1"), CellId("step"), await acting(workspace, RUNTIME)
     hash = source_hash("1")
@@ -636,6 +676,7 @@ async def test_a_run_is_undisturbed_until_it_is_over_and_a_notebook_after(worksp
     assert (await workspace.query("select status, actor from runs")).rows == (("lost", "human:ada"),)
 
 
+@on_every_store
 async def test_a_request_taken_back_leaves_what_the_cell_showed(workspace: Workspace) -> None:
     epoch = await run_cell(workspace)
     printed = e.StreamAppended(execution=X, epoch=epoch, chunk=0, name="stdout", offset=0, text="1\n")
@@ -662,6 +703,7 @@ async def propose(workspace: Workspace, *changes: e.CellChange, effects: tuple[e
     return proposal
 
 
+@at_both_doors
 async def test_an_accepted_proposal_is_recorded_as_it_applies_now(workspace: Workspace) -> None:
     proposal = await propose(workspace, e.SourceEdited(cell=A, base=3, edit=(Splice(4, 1, "42"),)))
     await say(workspace, e.SourceEdited(cell=A, base=4, edit=(Splice(0, 0, "# why\n"),)))
@@ -674,6 +716,7 @@ async def test_an_accepted_proposal_is_recorded_as_it_applies_now(workspace: Wor
     assert change.applied == (Splice(10, 1, "42"),)
 
 
+@in_one_place
 async def test_nobody_accepts_their_own_proposal(workspace: Workspace) -> None:
     proposal = ProposalId("own")
     await say(workspace, e.ProposalMade(proposal=proposal, why="mine", changes=(e.CellRemoved(cell=A),)))
@@ -682,6 +725,7 @@ async def test_nobody_accepts_their_own_proposal(workspace: Workspace) -> None:
     await unchanged(await acting(workspace, BOB), Conflict, e.ProposalDeclined(proposal=proposal))
 
 
+@in_one_place
 async def test_an_effect_is_void_once_what_was_shown_has_changed(workspace: Workspace) -> None:
     """Rule 9."""
     effect = e.RunCell(execution=X, cell=A, source_hash=source_hash("x = 2"))
@@ -701,12 +745,14 @@ async def test_an_effect_is_void_once_what_was_shown_has_changed(workspace: Work
     assert (notebook.cells[B].name, notebook.cells[B].state) == ("show", "never_run")
 
 
+@in_one_place
 async def test_effects_of_one_proposal_are_possible_one_after_the_other(workspace: Workspace) -> None:
     twice = tuple(e.RunCell(execution=ExecutionId(f"x{n}"), cell=A, source_hash=source_hash("x = 1")) for n in (1, 2))
     made = e.ProposalMade(proposal=ProposalId("p"), why="", effects=twice)
     await unchanged(await acting(workspace, AGENT), Conflict, made)
 
 
+@in_one_place
 async def test_a_part_of_a_proposal_may_be_accepted_unless_it_builds_on_another(workspace: Workspace) -> None:
     named = e.CellNamed(cell=A, name="load")
     edits = tuple(e.SourceEdited(cell=A, base=3, edit=(Splice(0, 0, text),)) for text in "ab")
@@ -717,6 +763,7 @@ async def test_a_part_of_a_proposal_may_be_accepted_unless_it_builds_on_another(
     assert (cell.source, cell.name) == ("ax = 1", None)
 
 
+@on_every_store
 async def test_a_proposal_for_a_new_cell_and_its_run_can_be_asked_about(workspace: Workspace) -> None:
     new = CellId("new")
     effect = e.RunCell(execution=X, cell=new, source_hash=source_hash("1"))
@@ -730,8 +777,7 @@ async def test_a_proposal_for_a_new_cell_and_its_run_can_be_asked_about(workspac
 
 
 async def test_a_notebook_is_read_as_it_was_at_any_number(workspace: Workspace) -> None:
-    for n in range(300):
-        await say(workspace, e.NotebookRenamed(name=f"n{n}"))
+    await rename_often(workspace, 300)
     assert (await workspace.read(LOG, 1)).cells == {}
     assert (await workspace.read(LOG, 4)).name == "n0"
     assert (await workspace.read(LOG, 200)).name == "n196"
@@ -755,7 +801,7 @@ async def test_reading_while_others_write_shows_what_is_committed(workspace: Wor
 
 async def take(pages: AsyncIterator[list[T]], wanted: int) -> list[T]:
     seen: list[T] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         async for page in pages:
             seen += page
             if len(seen) >= wanted:
@@ -793,6 +839,7 @@ async def test_logs_are_listed_and_found_by_name_and_beginning(workspace: Worksp
     await say(workspace, e.NotebookArchived(archived=False))
 
 
+@at_both_doors
 async def test_what_is_said_on_a_lane_is_heard_and_not_kept(workspace: Workspace) -> None:
     """Rule 5."""
 
@@ -808,7 +855,7 @@ async def test_what_is_said_on_a_lane_is_heard_and_not_kept(workspace: Workspace
 
     hears = asyncio.Event()
     hearing = asyncio.create_task(hear())
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not hears.is_set():  # over a network it takes a while until somebody listens
             workspace.lanes.say("n1/presence", "anybody?")
             await asyncio.sleep(0.01)
@@ -819,6 +866,7 @@ async def test_what_is_said_on_a_lane_is_heard_and_not_kept(workspace: Workspace
     assert (await workspace.read(LOG)).seq == 3
 
 
+@at_both_doors
 async def test_blobs_are_kept_by_their_hash(workspace: Workspace) -> None:
     ref = await workspace.put_blob(b"large", "text/plain")
     assert ref.size == 5
@@ -864,36 +912,39 @@ async def test_an_answer_is_as_new_as_the_question(workspace: Workspace) -> None
     assert (await workspace.query("select cell from cells")).rows == ((A,),)
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "delete from events",
-        "update cells set source = 'x'",
-        "insert into events select * from events",
-        "drop table logs",
-        "create table t (x integer)",
-        "attach '/tmp/other.db' as other",
-        "pragma journal_mode = delete",
-        "select * from tokens",
-        "select * from main.tokens",
-        "select * from sqlite_master",
-        "with events as (select * from main.tokens) select * from events",
-        "with cells as (select * from sqlite_master) select * from cells",
-        "with events as (select * from main.events) select digest from events",
-        "select * from main.events",
-        "select load_extension('x')",
-        "vacuum into '/tmp/copy.db'",
-        "select 1; delete from events",
-        "copy (select 1) to '/tmp/x'",
-        "select pg_read_file('/etc/passwd')",
-        "nonsense",
-    ],
-)
-async def test_a_question_can_change_nothing_and_see_nothing_else(workspace: Workspace, sql: str) -> None:
+FORBIDDEN = [
+    "delete from events",
+    "update cells set source = 'x'",
+    "insert into events select * from events",
+    "drop table logs",
+    "create table t (x integer)",
+    "attach '/tmp/other.db' as other",
+    "pragma journal_mode = delete",
+    "select * from tokens",
+    "select * from main.tokens",
+    "select * from sqlite_master",
+    "with events as (select * from main.tokens) select * from events",
+    "with cells as (select * from sqlite_master) select * from cells",
+    "with events as (select * from main.events) select digest from events",
+    "select * from main.events",
+    "select load_extension('x')",
+    "vacuum into '/tmp/copy.db'",
+    "select 1; delete from events",
+    "copy (select 1) to '/tmp/x'",
+    "select pg_read_file('/etc/passwd')",
+    "nonsense",
+]
+
+
+async def test_a_question_can_change_nothing_and_see_nothing_else(workspace: Workspace) -> None:
     before = await workspace.entries(LOG)
-    with pytest.raises((Refused, BadInput)):
-        await workspace.query(sql)
-    assert await workspace.entries(LOG) == before
+    answers: list[tuple[str, object]] = []
+    for sql in FORBIDDEN:
+        try:
+            answers.append((sql, await workspace.query(sql)))
+        except (Refused, BadInput):
+            assert await workspace.entries(LOG) == before, sql
+    assert answers == []
 
 
 async def test_a_question_that_takes_too_long_is_stopped(workspace: Workspace) -> None:
@@ -927,8 +978,9 @@ async def test_redaction_masks_what_was_said_and_keeps_that_it_was(workspace: Wo
 
 async def test_a_redaction_takes_the_blobs_along_that_nobody_else_refers_to(workspace: Workspace) -> None:
     epoch = await run_cell(workspace)
-    key, other, shared = [await workspace.put_blob(data) for data in (b"x" * 99 + b"sk-secret-1", b"fine", b"shared")]
     runtime = await acting(workspace, RUNTIME)
+    for who in (workspace, runtime):  # who had the bytes may ask about them
+        key, other, shared = [await who.put_blob(data) for data in (b"x" * 99 + b"sk-secret-1", b"fine", b"shared")]
     for chunk, refs in enumerate(({"a/a": key, "b/b": other}, {"c/c": shared}, {"c/c": shared})):
         await say(runtime, e.OutputAdded(execution=X, epoch=epoch, chunk=chunk, output=e.Display(blobs=refs)))
     assert await workspace.holding(LOG, "sk-secret-1") == [7]
@@ -942,8 +994,7 @@ async def test_a_redaction_takes_the_blobs_along_that_nobody_else_refers_to(work
 
 
 async def test_a_commit_that_arrives_while_a_batch_is_prepared_changes_nothing_of_it(workspace: Workspace) -> None:
-    for n in range(600):
-        await say(workspace, e.SourceEdited(cell=A, base=3 + n, edit=(Splice(0, 0, "a"),)))
+    await edit_often(workspace, 600)
     far = e.SourceEdited(cell=A, base=3, edit=(Splice(5, 0, "!"),))  # its rebase has to ask the store
     for n in range(20):
         alone = say(workspace, e.CommentAdded(comment=CommentId(f"c{n}"), text="x"))
@@ -993,16 +1044,17 @@ async def test_a_claim_that_is_given_up_leaves_no_lease_that_nobody_knows(worksp
     (claimed,) = await runtime.submit(LOG, [claim])
     assert isinstance(claimed.event, e.ExecutionClaimed)
     await runtime.renew(LOG, claimed.event)
-    thief = await acting(workspace, Identity(actor=ActorId("agent:evil"), scopes=frozenset(("read", "run"))))
-    forged = msgspec.structs.replace(claimed.event, runtime=RuntimeId("agent:evil"))
+    thief = await acting(workspace, Identity(actor=ActorId("runtime:evil"), scopes=RUNTIME.scopes))
+    forged = msgspec.structs.replace(claimed.event, runtime=RuntimeId("runtime:evil"))
     with pytest.raises(Conflict):
         await thief.renew(LOG, forged)
     await thief.release(LOG, forged)
     await runtime.renew(LOG, claimed.event)
 
 
+@at_both_doors
 async def test_a_bundle_that_lies_about_a_blob_takes_none_away(workspace: Workspace, there: Workspace) -> None:
-    ref = await workspace.put_blob(b"picture")
+    ref = await (await acting(workspace, RUNTIME)).put_blob(b"picture")
     mine = await there.put_blob(b"mine!!!")
     epoch = await run_cell(workspace)
     shown = e.Display(blobs={"image/png": ref})
@@ -1049,9 +1101,9 @@ async def bundled(workspace: Workspace) -> bytes:
 async def test_a_bundle_carries_a_log_and_its_blobs_and_is_shown_as_imported(
     workspace: Workspace, there: Workspace
 ) -> None:
-    ref = await workspace.put_blob(b"picture", "image/png")
-    epoch = await run_cell(workspace)
     runtime = await acting(workspace, RUNTIME)
+    ref = await runtime.put_blob(b"picture", "image/png")
+    epoch = await run_cell(workspace)
     shown = e.OutputAdded(execution=X, epoch=epoch, chunk=0, output=e.Display(blobs={"image/png": ref}))
     await say(runtime, shown)
     await say(workspace, e.CommentAdded(comment=CommentId("c"), text="look"))
@@ -1068,6 +1120,7 @@ async def test_a_bundle_carries_a_log_and_its_blobs_and_is_shown_as_imported(
     assert await bundled(workspace) == await bundled(workspace)
 
 
+@at_both_doors
 async def test_an_imported_author_is_nobody_here(workspace: Workspace, there: Workspace) -> None:
     """Rule 3: `human:ada` from elsewhere is not the local one."""
     await say(workspace, e.CommentAdded(comment=CommentId("c"), text="look"))
@@ -1075,35 +1128,38 @@ async def test_an_imported_author_is_nobody_here(workspace: Workspace, there: Wo
     await unchanged(there, Refused, e.CommentEdited(comment=CommentId("c"), text="forged"))
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        "payload",
-        "actor",
-        "removed",
-        "cut off",
-        "blob",
-        "extra blob",
-        "newer",
-        "not a zip",
-        "no log",
-        "path",
-        "future",
-        "actor's name",
-        "another log",
-    ],
-)
-async def test_a_bundle_that_was_tampered_with_is_refused_whole(
-    workspace: Workspace, there: Workspace, how: str
-) -> None:
-    ref = await workspace.put_blob(b"picture")
+TAMPERED = [
+    "payload",
+    "actor",
+    "removed",
+    "cut off",
+    "blob",
+    "extra blob",
+    "newer",
+    "not a zip",
+    "no log",
+    "path",
+    "future",
+    "actor's name",
+    "another log",
+]
+
+
+@at_both_doors
+async def test_a_bundle_that_was_tampered_with_is_refused_whole(workspace: Workspace, there: Workspace) -> None:
+    ref = await (await acting(workspace, RUNTIME)).put_blob(b"picture")
     await say(workspace, e.MetadataSet(values={"x": 1}))
     epoch = await run_cell(workspace)
     output = e.Display(blobs={"image/png": ref})
     await say(await acting(workspace, RUNTIME), e.OutputAdded(execution=X, epoch=epoch, chunk=0, output=output))
-    with pytest.raises(BadInput):
-        await there.import_bundle(io.BytesIO(tampered(await bundled(workspace), how, ref.hash)))
-    assert await there.logs("notebook") == []
+    bundle = await bundled(workspace)
+    taken: list[tuple[str, object]] = []
+    for how in TAMPERED:
+        try:
+            taken.append((how, await there.import_bundle(io.BytesIO(tampered(bundle, how, ref.hash)))))
+        except BadInput:
+            assert await there.logs("notebook") == [], how
+    assert taken == []
 
 
 def tampered(bundle: bytes, how: str, blob: str) -> bytes:

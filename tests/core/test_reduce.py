@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quire.core import codec
@@ -17,13 +17,14 @@ from quire.core.notebook import INLINE_TEXT, Notebook
 from quire.core.reduce import Fold, fold, reduce
 from quire.core.stale import stale_cells
 
+from ..conftest import examples
 from ..play import ADA, RUNTIME, at, attempt, created, entry, logs
 
 pytestmark = pytest.mark.generated
 
 
+@examples(60)
 @given(logs())
-@settings(max_examples=200)
 def test_reduce_is_total_on_every_accepted_event(log: list[Entry]) -> None:
     """Rule 1: `logs` folds each entry as the rules accept it; here, all is looked at as well."""
     notebook = fold(log)
@@ -39,6 +40,7 @@ def test_reduce_is_total_on_every_accepted_event(log: list[Entry]) -> None:
         assert cell.state in ("never_run", "queued", "running", "skipped", "ok", "cancelled", "lost")
 
 
+@examples(40)
 @given(logs(), st.data())
 def test_a_snapshot_plus_the_rest_of_the_log_equals_the_whole_log(log: list[Entry], data: st.DataObject) -> None:
     """Rule 1: snapshots are only a cache."""
@@ -47,6 +49,7 @@ def test_a_snapshot_plus_the_rest_of_the_log_equals_the_whole_log(log: list[Entr
     assert fold(log[k:], snapshot) == fold(log)
 
 
+@examples(40)
 @given(logs())
 def test_one_by_one_is_the_same_as_all_at_once_and_changes_nothing_that_was_handed_out(log: list[Entry]) -> None:
     notebook = Notebook()
@@ -59,6 +62,7 @@ def test_one_by_one_is_the_same_as_all_at_once_and_changes_nothing_that_was_hand
         assert codec.pack(handed_out) == as_it_was
 
 
+@examples(40)
 @given(logs())
 def test_what_a_fold_hands_out_in_between_never_changes(log: list[Entry]) -> None:
     folding = Fold()
@@ -71,12 +75,14 @@ def test_what_a_fold_hands_out_in_between_never_changes(log: list[Entry]) -> Non
         assert codec.pack(handed_out) == as_it_was
 
 
+@examples(40)
 @given(logs())
 def test_every_event_survives_being_written_and_read(log: list[Entry]) -> None:
     for each in log:
         assert codec.decode(codec.encode(each.event)) == each.event
 
 
+@examples(40)
 @given(logs())
 def test_a_notebook_survives_json(log: list[Entry]) -> None:
     """What a door sends is what a client folds."""

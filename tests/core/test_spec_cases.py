@@ -31,6 +31,7 @@ from quire.core.shape import filled_fields
 from quire.core.stale import stale_cells
 from quire.core.text import Edit, apply, rebase, transform
 from quire.core.values import tag, untag
+from quire.core.visible import visible
 
 CASES = Path(__file__).parents[2] / "spec" / "cases"
 LOG = LogId("case")
@@ -145,7 +146,13 @@ class ChainCase(Case, kw_only=True, forbid_unknown_fields=True, tag="chain"):
         return [msgspec.convert(record, Record) for record in self.records]
 
 
-AnyCase: TypeAlias = NotebookCase | DirectoryCase | TextCase | RebaseCase | ValuesCase | ChainCase
+class VisibleCase(Case, kw_only=True, forbid_unknown_fields=True, tag="visible"):
+    """Sources, each with how it is shown."""
+
+    texts: list[tuple[str, str]]
+
+
+AnyCase: TypeAlias = NotebookCase | DirectoryCase | TextCase | RebaseCase | ValuesCase | ChainCase | VisibleCase
 C = TypeVar("C", bound=Case)
 
 
@@ -241,10 +248,15 @@ def test_the_rules_accept_what_is_in_the_logs(case: NotebookCase) -> None:
 
 @pytest.mark.parametrize("case", of_kind(DirectoryCase))
 def test_the_rules_accept_what_is_in_the_workspace_logs(case: DirectoryCase) -> None:
+    if not case.accepted_by_rules:
+        assert case.reason, "a log that the rules would refuse says why it is a case all the same"
+        return
     now = Directory()
     for entry in case.entries():
         if isinstance(entry.event, e.WorkspaceEvent):
-            assert accept_in_directory(now, entry.event) == entry.event
+            parent = entry.event.parent if isinstance(entry.event, e.TokenCreated) else None
+            asking = Asking(actor=entry.actor, token=parent, at=entry.at, seq=now.seq)
+            assert accept_in_directory(now, bare(entry.event), asking) == entry.event
         now = fold_directory([entry], now)
 
 
@@ -318,6 +330,13 @@ def test_hashes_are_made_of_these_very_bytes(case: ChainCase) -> None:
         assert record.redacted or case.flaw or digest(record.payload) == record.digest
         previous = record.hash
     assert verdict(case) == case.flaw
+
+
+@pytest.mark.parametrize("case", of_kind(VisibleCase))
+def test_a_source_is_shown_with_what_is_invisible_in_it(case: VisibleCase) -> None:
+    """Rule 9."""
+    assert [visible(source) for source, _ in case.texts] == [shown for _, shown in case.texts]
+    assert len({shown for _, shown in case.texts}) == len({source for source, _ in case.texts})
 
 
 def verdict(case: ChainCase) -> dict[str, Any] | None:

@@ -16,8 +16,8 @@ from quire.doors.agents.known import AGENTS
 from quire.doors.cli.main import VERBS, cli
 from quire.files.skill import SKILL
 
+from ..command import QUIRE, run
 from ..terminal import OnTerminal
-from .test_cli import QUIRE, run
 
 
 def agent(folder: Path, *words: str, status: int = 0, path: str = "/usr/bin:/bin") -> str:

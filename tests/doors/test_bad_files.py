@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_cli import run
+from ..command import run
 
 GOOD = json.dumps(
     {

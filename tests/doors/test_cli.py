@@ -1,11 +1,9 @@
-"""The command line, as a person types it: real processes, real files."""
+"""The command line, as a person types it, on real files."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
-import pwd
 import subprocess
 import sys
 from pathlib import Path
@@ -20,30 +18,7 @@ from quire.core.ids import CellId, CommentId, LogId
 from quire.doors.cli.main import VERBS
 from quire.workspace.clock import new_id
 
-QUIRE = str(Path(sys.executable).with_name("quire"))
-ME = f"human:{pwd.getpwuid(os.getuid()).pw_name}"
-
-
-def run(
-    *args: str | Path, at: Path, stdin: str = "", env: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run the command in a folder, with nothing of this process's settings."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("QUIRE_")}
-    return subprocess.run(
-        [QUIRE, *map(str, args)],
-        cwd=at,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        env=clean | (env or {}),
-        timeout=60,
-    )
-
-
-def as_json(*args: str | Path, at: Path) -> Any:
-    done = run(*args, "--json", at=at)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+from ..command import ME, QUIRE, as_json, run
 
 
 @pytest.fixture
@@ -136,6 +111,7 @@ def test_verify_finds_what_somebody_changed_in_the_database(folder: Path) -> Non
     database.execute("update events set actor = ? where seq = 2", (ME,))
     database.execute("update logs set seq = 2, hash = (select hash from events where seq = 2)")
     database.commit()
+    run("verify", "--repair", at=folder)  # the index still told of it: it is a cache, and made anew
     assert run("verify", at=folder).returncode == 0, (
         "a chain cannot prove that its end was not cut off together with the head"
     )
@@ -293,11 +269,11 @@ def test_completion_offers_verbs_and_notebooks(folder: Path) -> None:
     assert "sales" in run(at=folder, env=env).stdout
 
 
-@pytest.mark.parametrize("verb", sorted(VERBS))
-def test_every_verb_explains_itself_with_an_example(verb: str, tmp_path: Path) -> None:
-    done = run(verb, "--help", at=tmp_path)
-    assert done.returncode == 0
-    assert f"quire {verb}" in done.stdout.split("Options:")[0].split("\n", 1)[1]
+def test_every_verb_explains_itself_with_an_example(tmp_path: Path) -> None:
+    told = {verb: run(verb, "--help", at=tmp_path) for verb in VERBS}
+    assert {verb: done.stderr for verb, done in told.items() if done.returncode != 0} == {}
+    before_options = {verb: done.stdout.split("Options:")[0].split("\n", 1)[1] for verb, done in told.items()}
+    assert [verb for verb, text in before_options.items() if f"quire {verb}" not in text] == []
     assert list(tmp_path.iterdir()) == [], "help makes nothing"
 
 

@@ -15,8 +15,8 @@ import pytest
 
 from quire.doors.cli.main import main
 
-from .test_cli import QUIRE
-from .test_cli import run as in_a_process
+from ..command import QUIRE
+from ..command import run_process as in_a_process
 
 STREAM: dict[str, Any] = {"name": "stdout", "output_type": "stream", "text": ["1\n"]}
 

@@ -15,13 +15,14 @@ from typing import Any
 
 import pytest
 
+from quire.doors.cli import doctor_workspace
 from quire.doors.cli.settings import VARIABLES
 
 from ..journeys.faulty import wait_until
-from ..journeys.server import Folder
+from .folder import QuickFolder
 
 
-class Patient(Folder):
+class Patient(QuickFolder):
     """A folder that is looked at."""
 
     def examined(self, *, status: int, **more: str) -> list[Any]:
@@ -139,10 +140,13 @@ def test_work_that_a_killed_process_left(patient: Patient) -> None:
     assert all(each["state"] == "ok" for each in patient.examined(status=0)), "that has ended it"
 
 
-def test_a_server_that_ended_without_a_word_and_one_that_does_not_answer(patient: Patient) -> None:
+def test_a_server_that_ended_without_a_word_and_one_that_does_not_answer(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = patient.start()
     assert any("is well" in each["what"] for each in patient.examined(status=0))
     os.kill(server.process.pid, signal.SIGSTOP)
+    monkeypatch.setattr(doctor_workspace, "HEALTH_SECONDS", 0.2)  # a stopped process does not answer later, either
     try:
         assert "--take-over" in patient.complaint("server", "fault")
     finally:
@@ -153,10 +157,11 @@ def test_a_server_that_ended_without_a_word_and_one_that_does_not_answer(patient
     assert "cannot be read" in patient.complaint("server", "warning")
 
 
-def test_an_environment_without_ipykernel_or_without_python(patient: Patient) -> None:
+def test_an_environment_without_ipykernel_or_without_python(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     venv.create(patient.path / ".venv", with_pip=False)
-    patient.environ.pop("VIRTUAL_ENV", None)
-    patient.environ.pop("CONDA_PREFIX", None)
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        monkeypatch.delenv(name, raising=False)
+        patient.environ.pop(name, None)
     assert "uv pip install ipykernel" in patient.complaint("kernels", "fault")
     assert "Unset it" in patient.complaint("kernels", "fault", VIRTUAL_ENV=str(patient.path / "gone"))
 

@@ -17,9 +17,9 @@ from quire.core.ids import ExecutionId
 from quire.core.text import source_hash
 from quire.workspace.clock import new_id
 
+from ..command import DEADLINE_SECONDS, QUIRE, as_json, run
 from ..journeys.server import until
 from ..terminal import OnTerminal
-from .test_cli import QUIRE, as_json, run
 
 SALES = "# %%\nx = 1\n\n# %% [markdown]\n# text\n"
 
@@ -92,7 +92,7 @@ def test_one_that_is_cancelled_meanwhile_ends_the_waiting(folder: Path) -> None:
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, text=True) as waiting:
         try:
             cancel_execution(folder, until(asked, "nothing is asked for"))
-            out, _ = waiting.communicate(timeout=60)
+            out, _ = waiting.communicate(timeout=DEADLINE_SECONDS)
         finally:
             waiting.kill()
     assert waiting.returncode == 1 and '"cancelled"' in out

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from ..command import QUIRE, as_json, run
 from ..journeys.server import until
-from .test_cli import QUIRE, as_json, run
 
 # A runtime that was started stays for a while: here, not for long.
-QUICKLY = {"QUIRE_SERVE_RUNTIME_IDLE_MINUTES": "0.05"}
+QUICKLY = {"QUIRE_SERVE_RUNTIME_IDLE_MINUTES": "0.02"}
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from quire.files.convert import convert
 from tests.corpus import many_cells
 
-from .test_cli import as_json, run
+from ..command import as_json, run
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 

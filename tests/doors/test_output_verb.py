@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from ..command import QUIRE, run
 from ..terminal import OnTerminal
-from .test_cli import QUIRE, run
 
 PICTURE = """\
 import base64, os

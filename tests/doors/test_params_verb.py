@@ -1,16 +1,15 @@
-"""`quire params`, as a person types it: real processes, real files."""
+"""`quire params`, as a person types it, on real files."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 
-QUIRE = str(Path(sys.executable).with_name("quire"))
+from ..command import run
+
 LOGBOOK = """---
 title: Sales
 parameters:
@@ -30,10 +29,6 @@ top: int = 5
 path = Path("data") / "x.csv"
 month: str  # which month
 """
-
-
-def run(*args: str | Path, at: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run([QUIRE, *map(str, args)], cwd=at, input=stdin, capture_output=True, text=True, timeout=60)
 
 
 def test_a_logbook_is_listed_as_a_table(tmp_path: Path) -> None:

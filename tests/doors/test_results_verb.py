@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from .test_cli import QUIRE, as_json, run
+from ..command import QUIRE, as_json, run
 
 OURS = "application/vnd.quire.result+json"
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 import nbformat
 import pytest
 
-from .test_cli import QUIRE, run
+from ..command import DEADLINE_SECONDS, QUIRE, run
 
 SALES = """\
 # %% [markdown]
@@ -160,7 +160,7 @@ def started(folder: Path) -> subprocess.Popen[str]:
 
 
 def ended(process: subprocess.Popen[str], folder: Path) -> Any:
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=DEADLINE_SECONDS)
     assert process.returncode == 130
     made = book(folder / "long.ipynb")
     assert made.cells[-1].outputs[0].text == "waiting\n"

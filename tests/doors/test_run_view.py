@@ -13,8 +13,8 @@ import pytest
 
 from quire.doors.cli.screen import columns, cut
 
+from ..command import QUIRE, run
 from ..terminal import LONGEST_SECONDS, OnTerminal, drawn, widest
-from .test_cli import QUIRE, run
 
 WAIT = """\
 import pathlib, time

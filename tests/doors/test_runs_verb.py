@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from .test_cli import ME, QUIRE, as_json, run
+from ..command import DEADLINE_SECONDS, ME, QUIRE, as_json, run
 
 SALES = """\
 # %% tags=["parameters"]
@@ -167,7 +167,7 @@ def test_a_run_that_is_not_over_says_so(tmp_path: Path) -> None:
             assert run("output", "long", "1", at=tmp_path).stderr.endswith("is running: there may be more.\n")
         finally:
             process.terminate()
-            process.communicate(timeout=60)
+            process.communicate(timeout=DEADLINE_SECONDS)
 
 
 def test_a_workspace_without_runs_says_so(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_the_page_on_runs_shows_what_works(tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             env=os.environ | {"PATH": path},
-            timeout=60,
+            timeout=DEADLINE_SECONDS,
         )
         # A comparison finds a difference; a run that is over cannot be cancelled.
         expected = 1 if " diff " in line else 3 if " cancel " in line else 0

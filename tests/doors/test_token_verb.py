@@ -1,14 +1,11 @@
-"""Tokens, roles and proposals as people use them: real processes, one folder. Rule 3 throughout."""
+"""Tokens, roles and proposals as people use them: one folder. Rule 3 throughout."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
-import pwd
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,25 +20,22 @@ from quire.core.text import source_hash
 from quire.workspace.clock import new_id
 from quire.workspace.proposing import proposed
 
-QUIRE = str(Path(sys.executable).with_name("quire"))
-ME = pwd.getpwuid(os.getuid()).pw_name
-SECONDS = 60
+from .. import command
+from ..command import ME, QUIRE, clean_environ
+
+SECONDS = 240
 
 
-def started(*args: str | Path, at: Path, token: str | None = None) -> subprocess.Popen[str]:
-    """The command in a folder, with nothing of this process's settings."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("QUIRE_")}
-    env = clean if token is None else clean | {"QUIRE_TOKEN": token}
+def started(*args: str | Path, at: Path, token: str) -> subprocess.Popen[str]:
+    """A process in a folder, with nothing of this process's settings."""
+    pipe = subprocess.PIPE
     return subprocess.Popen(
-        [QUIRE, *map(str, args)], cwd=at, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+        [QUIRE, *map(str, args)], cwd=at, stdout=pipe, stderr=pipe, text=True, env=clean_environ({"QUIRE_TOKEN": token})
     )
 
 
 def run(*args: str | Path, at: Path, token: str | None = None) -> subprocess.CompletedProcess[str]:
-    process = started(*args, at=at, token=token)
-    stdout, stderr = process.communicate(timeout=SECONDS)
-    assert "Traceback" not in stderr, stderr
-    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+    return command.run(*args, at=at, env=None if token is None else {"QUIRE_TOKEN": token})
 
 
 def told(*args: str | Path, at: Path, token: str | None = None) -> Any:
@@ -109,7 +103,7 @@ def test_a_token_is_printed_once_alone_and_kept_as_a_hash(folder: Path) -> None:
     made = told("token", "new", "--actor", "human:bob", "--scope", "read", "--expires", "never", at=folder)
     assert (made["actor"], made["expires_at"], made["state"]) == ("human:bob", None, "valid")
     bob, claude = told("token", "list", at=folder)
-    assert (claude["on_behalf_of"], claude["scopes"]) == (f"human:{ME}", ["read", "edit"])
+    assert (claude["on_behalf_of"], claude["scopes"]) == (ME, ["read", "edit"])
     assert bob["token"] == made["token"]
     for secret in (done.stdout.strip(), made["secret"]):
         assert run("log", "sales", at=folder, token=secret).returncode == 0
@@ -155,7 +149,7 @@ def test_the_secret_is_nowhere_whatever_was_done_with_it(folder: Path) -> None:
         (["--actor", "agent:x", "--scope", ","], "at least one scope"),
         (["--actor", "agent:x", "--notebooks", "sale"], "Nearest: sales"),
         (["--actor", "agent:x", "--notebooks", "sales,cost"], "Nearest: costs"),
-        (["--actor", "agent:x", "--on-behalf-of", f"{ME}x"], f"Nearest: human:{ME}"),
+        (["--actor", "agent:x", "--on-behalf-of", f"{ME.removeprefix('human:')}x"], f"Nearest: {ME}"),
         (["--actor", "agent:x", "--expires", "soon"], "30d"),
         (["--actor", "agent:x", "--expires", "2020-01-01"], "over already"),
         (["--actor", "agent:x", "--expires", "0d"], "over already"),
@@ -216,7 +210,7 @@ def test_a_process_that_follows_is_shut_out_at_once(folder: Path, how: str) -> N
 
 def test_a_process_that_follows_ends_when_its_token_does(folder: Path) -> None:
     """Nobody says anything meanwhile: it has a look at the clock itself."""
-    secret = new_token(folder, "human:bob", "read", expires_at="4s")
+    secret = new_token(folder, "human:bob", "read", expires_at="1s")
     assert "expired at" in refusal("log", "sales", "--follow", at=folder, token=secret)
 
 
@@ -307,7 +301,7 @@ def test_roles_close_a_notebook_and_open_it_again(folder: Path) -> None:
     assert run("show", "sales", at=folder, token=eve).returncode == 2
     listed = told("role", "list", "sales", at=folder)
     assert [(each["actor"], each["role"], each["by"]) for each in listed] == [
-        (f"human:{ME}", "owner", "made"),
+        (ME, "owner", "made"),
         ("human:bob", "viewer", "given"),
     ]
     told("role", "set", "bob", "editor", "--all", at=folder)
@@ -348,7 +342,7 @@ def asked(folder: Path) -> tuple[Path, str, str]:
 def test_a_proposal_is_listed_shown_in_full_and_accepted_by_somebody_else(asked: tuple[Path, str, str]) -> None:
     folder, agent, proposal = asked
     (listed,) = told("proposals", "list", at=folder)
-    assert (listed["proposal"], listed["by"], listed["on_behalf_of"]) == (proposal, "agent:claude", f"human:{ME}")
+    assert (listed["proposal"], listed["by"], listed["on_behalf_of"]) == (proposal, "agent:claude", ME)
     shown = run("proposals", "show", proposal[:20], at=folder)
     assert "import shutil" in shown.stdout
     assert "run new11111" in shown.stdout
@@ -359,15 +353,13 @@ def test_a_proposal_is_listed_shown_in_full_and_accepted_by_somebody_else(asked:
     assert "--scope read,approve" in said
     assert "approve" in refusal("proposals", "decline", proposal, at=folder)
     assert "approve" in refusal("proposals", "accept", proposal, at=folder, token=agent)
-    itself = new_token(folder, "agent:claude", "read", "approve")
-    assert "somebody else" in refusal("proposals", "accept", proposal, at=folder, token=itself)
-    human = new_token(folder, f"human:{ME}", "read", "approve")
+    human = new_token(folder, ME, "read", "approve")
     assert told("proposals", "accept", proposal, at=folder, token=human)["state"] == "accepted"
     assert "new11111" in run("show", "sales", at=folder).stdout
     assert refusal("proposals", "accept", proposal, at=folder, token=human)
     assert told("proposals", "list", at=folder) == []
     (over,) = told("proposals", "list", "sales", "--all", at=folder)
-    assert (over["state"], over["decided_by"]) == ("accepted", f"human:{ME}")
+    assert (over["state"], over["decided_by"]) == ("accepted", ME)
     assert "import shutil" in run("proposals", "show", proposal, at=folder).stdout, "the log still has it"
 
 

@@ -98,7 +98,7 @@ def test_what_goes_to_stderr_is_marked() -> None:
 
 def test_colours_controls_and_marks_that_run_backwards_are_gone_or_visible() -> None:
     (line,) = lines(out("\x1b[31mred\x1b[0m \x1b]0;owned\x07\u202egpj.exe\x00\u2028! NameError: no\ud800"))
-    assert line == "red \\x202egpj.exe\\x00\\x2028! NameError: no\\xd800"
+    assert line == "red ⟨U+202E⟩gpj.exe⟨U+0000⟩⟨U+2028⟩! NameError: no⟨U+D800⟩"
 
 
 def test_lines_of_all_kinds_fold_without_loss_of_count() -> None:

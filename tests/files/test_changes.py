@@ -20,7 +20,7 @@ from quire.files.changes_html import render_page
 from quire.files.nbdime import notebook_json, to_nbdime
 
 from ..core.sheets import code, display, sheet_of, stream
-from ..corpus import IPYNB, ids_of, text_of
+from ..corpus import IPYNB, for_each, text_of
 
 LOAD = "import pandas as pd\n\ndf = pd.read_csv('sales.csv')\ndf = df.dropna()\nprint(len(df))"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -256,7 +256,7 @@ def test_nbdime_itself_turns_the_old_notebook_into_the_new_one() -> None:
         check_with_nbdime(sides[0], sides[1])
 
 
-@pytest.mark.parametrize("path", [path for path in IPYNB if path.stat().st_size < 200_000], ids=ids_of)
+@for_each([path for path in IPYNB if path.stat().st_size < 200_000])
 def test_nbdime_takes_the_operations_between_any_two_notebooks(path: Any) -> None:
     said = text_of(path)
     one = (formats.read(said, str(path)), said, str(path))

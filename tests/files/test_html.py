@@ -24,7 +24,7 @@ from quire.core.ids import CellId
 from quire.core.sheet import Sheet, SheetCell, with_ids
 from quire.files import formats, html, html_clean, html_markdown, html_text
 
-from ..corpus import NOTEBOOKS, huge_outputs, ids_of, text_of
+from ..corpus import NOTEBOOKS, for_each, huge_outputs, text_of
 
 LOADING = 180_000
 """Milliseconds for a page to be still: on a busy machine a hostile one, with its many frames, takes its time."""
@@ -85,7 +85,7 @@ def stream(text: str, name: str = "stdout") -> dict[str, Any]:
 # ---- Every notebook
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids_of)
+@for_each(NOTEBOOKS)
 def test_every_notebook_becomes_one_whole_page(path: Path) -> None:
     sheet = formats.read(text_of(path), str(path))
     page = formats.write(sheet, "page.html")
@@ -221,8 +221,8 @@ def test_sources_are_highlighted_in_their_language() -> None:
 
 
 def test_code_that_reads_otherwise_than_it_runs_is_shown_as_it_is() -> None:
-    assert '<span class="invisible">U+202E</span>' in page_of(cell("a = '\u202eb'"))
-    assert '<span class="invisible">U+D83D</span>' in page_of(cell("a = '\ud83d'"))
+    assert '<span class="invisible">⟨U+202E⟩</span>' in page_of(cell("a = '\u202eb'"))
+    assert '<span class="invisible">⟨U+D83D⟩</span>' in page_of(cell("a = '\ud83d'"))
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_what_the_author_folded_away_is_folded(fields: dict[str, Any], folded: l
         ("10%\r20%\rdone\n", "done\n"),
         ("abc\rX", "Xbc"),
         ("ab\b\bX\r\n", "Xb\n"),
-        ("a\x00b", 'a<span class="invisible">U+0000</span>b'),
+        ("a\x00b", 'a<span class="invisible">⟨U+0000⟩</span>b'),
     ],
 )
 def test_terminal_text_is_shown_as_a_terminal_would(text: str, expected: str) -> None:
@@ -499,6 +499,7 @@ def hostile(url: str) -> Sheet:
     )
 
 
+@pytest.mark.slow
 def test_the_trap_notices_what_runs_and_what_is_fetched(browser: Browser, trap: Trap) -> None:
     """Or else the next test would prove nothing."""
     seen = open_page(browser, trap, f"<!doctype html><p>{attacks(trap.url)[0]}{attacks(trap.url)[7]}")
@@ -509,6 +510,7 @@ def test_the_trap_notices_what_runs_and_what_is_fetched(browser: Browser, trap: 
     seen.page.close()
 
 
+@pytest.mark.slow
 def test_nothing_of_a_hostile_notebook_runs_or_is_fetched(browser: Browser, trap: Trap) -> None:
     page = html.write(hostile(trap.url), f"{attacks(trap.url)[1]}.html")
     seen = open_page(browser, trap, page)
@@ -523,6 +525,7 @@ def test_nothing_of_a_hostile_notebook_runs_or_is_fetched(browser: Browser, trap
     seen.page.close()
 
 
+@pytest.mark.slow
 def test_clicks_and_keys_in_a_hostile_page_lead_nowhere(browser: Browser, trap: Trap) -> None:
     """Links in frames, forms in frames: what needs a hand as well."""
     data = {
@@ -537,8 +540,15 @@ def test_clicks_and_keys_in_a_hostile_page_lead_nowhere(browser: Browser, trap: 
     seen.page.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1300])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("dark", 400),
+        pytest.param("light", 400, marks=pytest.mark.slow),
+        pytest.param("light", 1300, marks=pytest.mark.slow),
+        pytest.param("dark", 1300, marks=pytest.mark.slow),
+    ],
+)
 def test_a_page_fits_its_window_in_light_and_dark(browser: Browser, trap: Trap, scheme: Any, width: int) -> None:
     sheet = Sheet(cells=tuple(one for name in ("tables", "errors", "long-lines", "sql") for one in cells_of(name)))
     size: Any = {"width": width, "height": 800}

@@ -15,6 +15,7 @@ from quire.core.same import same
 from quire.core.sheet import Sheet, SheetCell
 from quire.files.ipynb import read, write
 
+from ..conftest import examples
 from .ipynbs import (
     PATH,
     Style,
@@ -31,6 +32,7 @@ from .ipynbs import (
 
 
 @pytest.mark.generated
+@examples(40)
 @given(notebooks(), styles())
 def test_what_was_read_and_not_changed_is_written_byte_for_byte(fields: dict[str, Any], style: Style) -> None:
     written = style.dumps(fields)
@@ -38,6 +40,7 @@ def test_what_was_read_and_not_changed_is_written_byte_for_byte(fields: dict[str
 
 
 @pytest.mark.generated
+@examples(40)
 @given(notebooks())
 def test_a_sheet_written_anew_reads_as_it_was(fields: dict[str, Any]) -> None:
     sheet = read(json.dumps(fields), PATH)
@@ -45,6 +48,7 @@ def test_a_sheet_written_anew_reads_as_it_was(fields: dict[str, Any]) -> None:
 
 
 @pytest.mark.generated
+@examples(40)
 @given(notebooks(unknown=False), styles())
 def test_every_text_we_write_is_valid_to_nbformat_and_as_nbformat_writes_it(
     fields: dict[str, Any], style: Style
@@ -84,6 +88,7 @@ def edit(what: str, fields: dict[str, Any], cell: SheetCell) -> SheetCell:
 
 
 @pytest.mark.generated
+@examples(40)
 @given(notebooks(), styles(), st.data())
 def test_a_file_changes_only_where_a_cell_changed(fields: dict[str, Any], style: Style, data: st.DataObject) -> None:
     """Expected is what the same program would have written."""
@@ -100,6 +105,7 @@ def test_a_file_changes_only_where_a_cell_changed(fields: dict[str, Any], style:
 
 
 @pytest.mark.generated
+@examples(40)
 @given(notebooks(), styles(), st.data())
 def test_cells_that_move_go_and_come_take_their_bytes_along(
     fields: dict[str, Any], style: Style, data: st.DataObject
@@ -119,6 +125,7 @@ def test_cells_that_move_go_and_come_take_their_bytes_along(
 
 
 @pytest.mark.generated
+@examples(40)
 @given(notebooks(), notebooks(), styles())
 @example(
     notebook(code("")),
@@ -175,6 +182,7 @@ def odd_sheets(draw: st.DrawFn) -> Sheet:
 
 
 @pytest.mark.generated
+@examples(40)
 @given(odd_sheets())
 def test_odd_metadata_is_written_valid_to_nbformat_and_reads_as_it_was(sheet: Sheet) -> None:
     written = write(sheet, PATH, None)
@@ -189,6 +197,7 @@ def test_odd_metadata_is_written_valid_to_nbformat_and_reads_as_it_was(sheet: Sh
 
 
 @pytest.mark.generated
+@examples(40)
 @given(odd_sheets(), odd_sheets())
 def test_odd_metadata_that_changes_in_a_file_is_valid_too(old: Sheet, new: Sheet) -> None:
     written = write(new, PATH, write(old, PATH, None))

@@ -10,6 +10,7 @@ from hypothesis import given
 
 from quire.files.ipynb import read, write
 
+from ..conftest import examples
 from .ipynbs import (
     PATH,
     Style,
@@ -75,6 +76,7 @@ def test_nbformat_3_is_brought_up_to_date_as_nbformat_does_it() -> None:
 
 
 @pytest.mark.generated
+@examples(40)
 @given(notebooks(unknown=False), styles())
 def test_what_nbformat_writes_as_3_reads_as_nbformat_reads_it(fields: dict[str, Any], style: Style) -> None:
     node = nbformat().reads(json.dumps(fields), as_version=4)

@@ -19,6 +19,8 @@ from quire.files.formats import read, write
 from quire.files.logbook import carried_sheet
 from quire.files.logbook_read import LANGUAGES
 
+from ..conftest import examples
+
 PATH = "logbooks/sales.md"
 
 
@@ -466,6 +468,7 @@ def test_a_logbook_that_is_read_and_written_is_the_same_bytes(text: str) -> None
 
 
 @pytest.mark.generated
+@examples(40)
 @given(sheets())
 def test_what_is_written_is_read_back(sheet: Sheet) -> None:
     text = write(sheet, PATH)
@@ -474,6 +477,7 @@ def test_what_is_written_is_read_back(sheet: Sheet) -> None:
 
 
 @pytest.mark.generated
+@examples(40)
 @given(sheets(), PAGES)
 def test_what_is_written_over_another_file_is_read_back(sheet: Sheet, like: str) -> None:
     if read_or_none(like) is not None:

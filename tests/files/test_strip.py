@@ -19,7 +19,8 @@ from quire.core.ids import CellId
 from quire.core.sheet import Sheet, SheetCell
 from quire.files import formats
 from quire.files.strip import DEFAULT_KEYS, Rules, strip
-from tests.corpus import IPYNB, SURROGATES, ids_of, text_of
+
+from ..corpus import IPYNB, SURROGATES, for_each, text_of
 
 # Another version when anything changes, and ids that are the same: the ways we differ on purpose.
 COMPARABLE = [path for path in IPYNB if path.name not in {"nbformat-3.ipynb", "same-ids.ipynb"} | SURROGATES]
@@ -79,7 +80,7 @@ SEVEN = {"output_type": "execute_result", "execution_count": 1, "data": {"text/p
 # ---- The same as nbstripout
 
 
-@pytest.mark.parametrize("path", COMPARABLE, ids=ids_of)
+@for_each(COMPARABLE)
 def test_a_notebook_is_stripped_of_what_nbstripout_strips(path: Path) -> None:
     text = text_of(path)
     assert nodes(stripped(text)) == theirs(text)
@@ -263,7 +264,7 @@ def test_what_is_stripped_has_nothing_left_to_strip(
     assert strip(once, rules) is once
 
 
-@pytest.mark.parametrize("path", COMPARABLE, ids=ids_of)
+@for_each(COMPARABLE)
 def test_nothing_but_what_goes_changes_its_bytes(path: Path) -> None:
     text = text_of(path)
     once = stripped(text)

@@ -25,7 +25,7 @@ def test_frames_of_libraries_are_left_out_and_the_line_of_the_cell_is_found() ->
         "File ~/work/mine.py:4, in g(x)",
     ]
     assert (found.left_out, found.lines) == (2, (3,))
-    assert source_lines("x = 1\n\n  f(x)\x1b[2J\n", found.lines) == ["line 3: f(x)"]
+    assert source_lines("x = 1\n\n  f(x)\x1b[2J\n", found.lines) == ["line 3: f(x)⟨U+001B⟩[2J"]
     assert source_lines("x = 1", found.lines) == []
 
 

@@ -403,6 +403,7 @@ def test_any_values_are_written_or_refused_by_name(language: str, values: dict[s
 SAMPLES = ["a'b\"\\\n\t$x`", "é🦊\u2028\x01\x85", "", "%s #{x} \\u0041"]
 
 
+@pytest.mark.slow
 def test_r_itself_reads_the_values_back() -> None:
     numbers = [0.1 + 0.2, 1e300, 5e-324, -0.5, 2.0**60]
     checks = [
@@ -415,6 +416,7 @@ def test_r_itself_reads_the_values_back() -> None:
     subprocess.run(["Rscript", "-e", script], check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_javascript_itself_reads_the_values_back() -> None:
     values = {"x": SAMPLES, "y": {"__proto__": [1, -0.5, None, True]}}
     script = translate(values, "javascript") + "console.log(JSON.stringify({x, y}))"

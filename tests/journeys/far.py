@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import threading
 from collections.abc import Coroutine, Generator, Iterator
@@ -19,6 +20,7 @@ import pytest
 from ..workspace.relay import Relay
 from .faulty import DEADLINE_SECONDS, QUIRE, wait_until
 from .living import end_runtimes
+from .owner import new_token
 from .server import Folder, printed, until
 
 COUNTING = """
@@ -110,9 +112,7 @@ class Far:
 
 
 def token_of_runtime(folder: Folder, name: str = "gpu", *notebooks: str) -> str:
-    only = [word for each in notebooks for word in ("--notebooks", each)]
-    words = ("token", "new", "--actor", name, "--kind", "runtime", "--scope", "read,run", *only, "--json")
-    return folder.quire(*words)["secret"]
+    return new_token(folder.path, f"runtime:{name}", "read", "serve", notebooks=notebooks)
 
 
 class Line:
@@ -141,6 +141,11 @@ class Line:
             self._relay.cut()
 
         self._do(cut())
+
+    @property
+    def refused(self) -> int:
+        """How many connections were tried while it led nowhere."""
+        return self._relay.refused
 
     def mend(self, port: int) -> None:
         """Lead to a server again."""
@@ -203,6 +208,20 @@ def interrupt(client: httpx.Client, log: str, execution: str) -> None:
     assert asked.status_code == 200, asked.text
 
 
+def held_seconds(client: httpx.Client, execution: str) -> float:
+    """How long the claim of an execution still holds; 0 when nobody has claimed it."""
+    claims = client.get("/api/claims")
+    assert claims.status_code == 200, claims.text
+    found = [each["seconds_left"] for each in claims.json() if each["claim"].get("execution") == execution]
+    return found[0] if found else 0.0
+
+
+def expire_leases(folder: Path, log: str) -> None:
+    """Let the leases of what runs in a notebook be over, as if their time had passed. Nobody may renew them meanwhile."""
+    with contextlib.closing(sqlite3.connect(folder / ".quire" / "quire.db", timeout=DEADLINE_SECONDS)) as db, db:
+        assert db.execute("UPDATE leases SET ends = 0 WHERE name LIKE ?", (f"execution:{log}:%",)).rowcount == 1
+
+
 # ---- Fixtures that journeys share
 
 
@@ -220,7 +239,7 @@ def folder(tmp_path: Path) -> Iterator[Folder]:
 @pytest.fixture
 def log(folder: Folder) -> str:
     """The notebook that counts."""
-    return folder.quire("import", "count.py", "--json")["log"]
+    return folder.imported("count.py")
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ from typing import Any, cast
 
 import nbformat
 
+from .owner import check_chains, run_record
+
 QUIRE = str(Path(sys.executable).parent / "quire")
 DEADLINE_SECONDS = 120.0
-GRACE_SECONDS = 10.0
-"""After SIGKILL of the client its kernel is gone by then (rule 11)."""
 
 
 def wait_until(what: Callable[[], bool], why: str) -> None:
@@ -36,7 +36,7 @@ class Faulty:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.output = folder / "out.ipynb"
-        self._mark = f"QUIRE_FAULTY_{uuid.uuid4().hex}"
+        self._mark = f"FAULTY_{uuid.uuid4().hex}"
         self.environ = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
         self.environ[self._mark] = "1"
 
@@ -96,9 +96,7 @@ class Faulty:
 
     def states(self, run: str) -> list[str]:
         """What the log says of each cell."""
-        said = self.quire("runs", "show", run, "--json")
-        assert said.returncode == 0, said.stderr
-        return [cell["state"] for cell in json.loads(said.stdout)["cells"]]
+        return [cell.state for cell in run_record(self.folder, run).cells]
 
     def kernels(self) -> list[int]:
         """The processes that were started for it and still live, ours and the kernels'."""
@@ -112,5 +110,4 @@ class Faulty:
     def is_left_alone(self) -> None:
         """No process is left, and the chains of all logs hold."""
         wait_until(lambda: not self.kernels(), f"processes are left: {self.kernels()}")
-        checked = self.quire("verify")
-        assert checked.returncode == 0, checked.stdout
+        check_chains(self.folder)

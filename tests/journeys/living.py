@@ -25,9 +25,14 @@ def holders(folder: Path, prefix: str = "hold:runtime:") -> dict[str, int]:
     return {name: int(re.split("-", holder)[2]) for name, holder in living}
 
 
-def end_runtimes(folder: Path) -> None:
+def runtime_of(folder: Path, log: str) -> int | None:
+    """The process that was started to serve a notebook, if one does."""
+    return holders(folder).get(f"hold:runtime:{log}")
+
+
+def end_runtimes(folder: Path, prefix: str = "hold:runtime:") -> None:
     """End what a test has started, and wait until it is gone."""
-    for pid in holders(folder).values():
+    for pid in holders(folder, prefix).values():
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
-    wait_until(lambda: not holders(folder), "a runtime does not end")
+    wait_until(lambda: not holders(folder, prefix), "a runtime does not end")

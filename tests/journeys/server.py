@@ -15,7 +15,10 @@ from typing import Any, TypeVar
 
 import httpx
 
+from quire.core.events import Scope
+
 from .faulty import DEADLINE_SECONDS, QUIRE
+from .owner import check_chains, imported, new_token
 
 T = TypeVar("T")
 
@@ -39,7 +42,8 @@ class Folder:
     """A folder with a workspace, and the servers that were started on it."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path = self.root = path
+        """Where its verbs are run, and where its workspace is: a test may have a folder in one that others share."""
         self.environ = {name: value for name, value in os.environ.items() if name not in ("QUIRE_TOKEN", "QUIRE_URL")}
         self._started: list[subprocess.Popen[str]] = []
 
@@ -89,9 +93,22 @@ class Folder:
         """What servers said on stderr."""
         return (self.path / "serve.log").read_text()
 
-    def token(self, *scopes: str) -> str:
-        made = self.quire("token", "new", "--actor", "ada", "--kind", "human", "--scope", ",".join(scopes), "--json")
-        return made["secret"]
+    def token(self, *scopes: Scope, actor: str = "human:ada") -> str:
+        """The secret of a new token."""
+        return new_token(self.root, actor, *scopes)
+
+    def imported(self, file: str) -> str:
+        """The log of a notebook that was taken in from a file."""
+        return imported(self.root, file)
+
+    def notebook(self, file: str, text: str) -> str:
+        """Write a notebook's file, and take it in."""
+        (self.path / file).write_text(text)
+        return imported(self.root, file)
+
+    def verify(self) -> None:
+        """Every log is what was recorded."""
+        check_chains(self.root)
 
     def close(self) -> None:
         for process in self._started:
@@ -124,6 +141,7 @@ class Server:
             token = self.told["sign_in"].partition("#sign-in=")[2]
             answer = made.post("/api/sign-in", json={"token": token})
             assert answer.status_code == 200, answer.text
+            made.headers["X-Quire-Page-Key"] = answer.json()["page_key"]
             yield made
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:

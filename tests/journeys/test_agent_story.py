@@ -16,7 +16,9 @@ import pytest
 from PIL import Image
 
 from ..doors.mcp.agents import Agent, over_http, pictures_of, text_of
+from .faulty import DEADLINE_SECONDS
 from .living import end_runtimes
+from .owner import new_token
 from .server import Folder, Server, events, run_cell, until
 
 COLUMN = "net_chf"
@@ -47,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
 
 @pytest.fixture(scope="module")
 def log(folder: Folder) -> str:
-    return folder.quire("import", "sales.py", "--json")["log"]
+    return folder.imported("sales.py")
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +68,12 @@ def person(folder: Folder, server: Server, log: str) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="module")
 def agent(folder: Folder, server: Server, person: httpx.Client) -> Iterator[Agent]:
     """An agent that may run, if somebody agrees each time."""
-    words = ("--actor", "claude", "--kind", "agent", "--scope", "read,edit,run", "--ask", "run", "--json")
-    with over_http(server.url, folder.quire("token", "new", *words)["secret"]) as made:
+    with over_http(server.url, token_of_agent(folder)) as made:
         yield made
+
+
+def token_of_agent(folder: Folder) -> str:
+    return new_token(folder.path, "agent:claude", "read", "edit", "run", asks=("run",))
 
 
 def cell_of(client: httpx.Client, log: str, name: str) -> Any:
@@ -123,7 +128,7 @@ def test_an_agent_reads_a_frame_plots_a_column_of_it_and_sees_the_plot_once_a_pe
     waited = agent.begin("wait", notebook="sales", proposal=proposal, seconds=25)
     accepted = person.post(f"/api/notebooks/{log}/proposals/{proposal}/accept", json={})
     assert accepted.status_code == 200, accepted.text
-    assert "accepted" in text_of(waited.result(60))
+    assert "accepted" in text_of(waited.result(DEADLINE_SECONDS))
     assert answered(agent, proposal, log)[0] == "done"
     # It looks at the plot.
     plotted = agent.told("read", notebook="sales", cells=["plot"])
@@ -147,7 +152,7 @@ def test_what_a_person_declines_does_not_run_and_the_agent_is_told_why(
     why = "not before the figures of March are in"
     declined = person.post(f"/api/notebooks/{log}/proposals/{proposal}/decline", json={"why": why})
     assert declined.status_code == 200, declined.text
-    told = text_of(waited.result(60))
+    told = text_of(waited.result(DEADLINE_SECONDS))
     assert "declined" in told and why in told
     assert answered(agent, proposal, log)[0] == "declined"
     assert ran(person, log) == before
@@ -170,9 +175,8 @@ def test_code_without_a_cell_waits_in_the_same_way_and_its_code_is_shown(
 
 def test_the_agent_cannot_say_yes_to_itself(agent: Agent, server: Server, folder: Folder, log: str) -> None:
     """Rule 3: not over the API either, with the same token."""
-    words = ("--actor", "claude", "--kind", "agent", "--scope", "read,edit,run", "--ask", "run", "--json")
     proposal = agent.facts("execute", notebook="sales", code="1 + 1")["proposal"]
-    with server.client(folder.quire("token", "new", *words)["secret"]) as same:
+    with server.client(token_of_agent(folder)) as same:
         refused = same.post(f"/api/notebooks/{log}/proposals/{proposal}/accept", json={})
     assert refused.status_code == 403, refused.text
     assert agent.facts("control", notebook="sales", action="withdraw", id=proposal)

@@ -10,7 +10,7 @@ import pytest
 
 from quire.actors.runtime.ahead import WAIT
 
-from ..doors.test_cli import run
+from ..command import run_process as run
 
 TELL = """# %%
 import os, sys

@@ -21,9 +21,9 @@ from quire.workspace.remote import RemoteWorkspace
 
 from .faulty import DEADLINE_SECONDS
 from .living import end_runtimes
+from .owner import new_token
 from .server import Folder, Server
 
-EDITS = 40
 EDITOR = Path(__file__).with_name("edit_at.py")
 
 
@@ -37,21 +37,19 @@ def folder(tmp_path: Path) -> Iterator[Folder]:
 
 
 def token(folder: Folder, name: str, kind: str) -> str:
-    behalf = ["--on-behalf-of", "human:ada"] if kind == "agent" else []
-    words = ["--actor", name, "--kind", kind, "--scope", "read,edit", *behalf]
-    return folder.quire("token", "new", *words, "--json")["secret"]
+    return new_token(folder.path, f"{kind}:{name}", "read", "edit", behalf="human:ada" if kind == "agent" else None)
 
 
 class Editors:
     """Processes that edit, each as somebody else: over the network, or on the files themselves."""
 
-    def __init__(self, folder: Folder, log: str) -> None:
-        self._folder, self._log = folder, log
+    def __init__(self, folder: Folder, log: str, edits: int) -> None:
+        self._folder, self._log, self._edits = folder, log, edits
         self._processes: list[subprocess.Popen[str]] = []
 
     def start(self, where: str, kind: str, secret: str | None = None) -> None:
         environ = self._folder.environ | ({"QUIRE_TOKEN": secret} if secret is not None else {})
-        words = [where, self._log, str(len(self._processes)), str(EDITS), kind]
+        words = [where, self._log, str(len(self._processes)), str(self._edits), kind]
         pipe = subprocess.PIPE
         process = subprocess.Popen([sys.executable, EDITOR, *words], env=environ, stdout=pipe, stderr=pipe, text=True)
         self._processes.append(process)
@@ -76,12 +74,13 @@ async def followed(workspace: RemoteWorkspace, log: LogId, entries: list[Entry])
         entries.extend(page)
 
 
-async def test_all_see_the_same_at_each_number(folder: Folder) -> None:
-    log = folder.quire("import", "shared.py", "--json")["log"]
+@pytest.mark.parametrize("edits", [20, pytest.param(40, marks=pytest.mark.slow)])
+async def test_all_see_the_same_at_each_number(folder: Folder, edits: int) -> None:
+    log = folder.imported("shared.py")
     server = folder.start()
     secrets = {name: token(folder, name, kind) for name, kind in
                (("ada", "human"), ("bob", "human"), ("claude", "agent"), ("gpt", "agent"))}  # fmt: skip
-    editors = Editors(folder, log)
+    editors = Editors(folder, log, edits)
     for name, secret in secrets.items():
         editors.start(server.url, "agent" if name in ("claude", "gpt") else "human", secret)
     editors.start(str(folder.path), "human")
@@ -110,10 +109,10 @@ async def test_all_see_the_same_at_each_number(folder: Folder) -> None:
         assert [entry.seq for entry in entries] == list(range(1, head + 1)), "without a gap, without a repetition"
     recorded = [str(entry.id) for entry in seen[0]]
     assert all(recorded.count(id) == 1 for ids in accepted for id in ids), "all that was acknowledged is there once"
-    assert all(len(ids) > EDITS / 4 for ids in accepted), "everybody got somewhere"
+    assert all(len(ids) > edits / 4 for ids in accepted), "everybody got somewhere"
     await asyncio.to_thread(check_states, folder, server, secrets["bob"], log, seen)
     assert server.end() == 0
-    folder.quire("verify")
+    folder.verify()
 
 
 def check_states(folder: Folder, server: Server, secret: str, log: str, seen: list[list[Entry]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -19,7 +20,7 @@ from quire.workspace.remote import RemoteWorkspace
 
 from .far import Far, token_of_runtime
 from .faulty import DEADLINE_SECONDS
-from .living import end_runtimes, holders
+from .living import end_runtimes, runtime_of
 from .server import Folder, Server, events, printed, run_cell, until
 
 CELLS = {
@@ -34,10 +35,15 @@ CELLS = {
 PASSWORD = "correct-horse-battery"
 
 
+def write_live(folder: Folder, name: str) -> str:
+    """A notebook with all of these cells, under a name of its own."""
+    cells = "\n\n".join(f'# %% name="{cell}"\n{source}' for cell, source in CELLS.items())
+    return folder.notebook(f"{name}.py", cells + "\n")
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Folder]:
-    cells = "\n\n".join(f'# %% name="{name}"\n{source}' for name, source in CELLS.items())
-    (tmp_path / "live.py").write_text(cells + "\n")
+    """A workspace for a test that does something to its server."""
     made = Folder(tmp_path)
     yield made
     made.close()
@@ -46,7 +52,36 @@ def folder(tmp_path: Path) -> Iterator[Folder]:
 
 @pytest.fixture
 def log(folder: Folder) -> str:
-    return folder.quire("import", "live.py", "--json")["log"]
+    return write_live(folder, "live")
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
+    """One that is served for all the others; a notebook of its own is for each."""
+    made = Folder(tmp_path_factory.mktemp("lanes"))
+    yield made
+    made.close()
+    end_runtimes(made.path)
+
+
+@pytest.fixture(scope="module")
+def server(shared: Folder) -> Iterator[Server]:
+    made = shared.start("--look-every", "0.2")
+    yield made
+    assert made.end() == 0
+
+
+@pytest.fixture
+def name(tmp_path: Path) -> str:
+    return tmp_path.name
+
+
+@pytest.fixture
+def live(shared: Folder, name: str) -> Iterator[str]:
+    """A notebook of one's own, and no other runtime than its own."""
+    log = write_live(shared, name)
+    yield log
+    end_runtimes(shared.path, f"hold:runtime:{log}")
 
 
 def request(client: httpx.Client, log: str, cell: str, **more: str) -> str:
@@ -104,16 +139,19 @@ def test_a_question_survives_the_server_and_is_answered_by_whoever_may(folder: F
         assert answer(ada, log, execution, "late").status_code == 404
         (entry,) = events(ada, log, "input_answered")
         assert (entry["actor"], entry["event"]["answer"]) == ("human:ada", "ada")
-    folder.quire("verify")
+    folder.verify()
 
 
-def test_an_answer_that_was_given_while_the_runtime_was_gone_is_taken_by_the_next(folder: Folder, log: str) -> None:
+def test_an_answer_that_was_given_while_the_runtime_was_gone_is_taken_by_the_next(
+    shared: Folder, server: Server, live: str
+) -> None:
     """Rule 11."""
-    server = folder.start()
-    with server.client(folder.token("read", "run")) as ada:
+    log = live
+    with server.client(shared.token("read", "run")) as ada:
         execution = request(ada, log, "ask")
         asked(ada, log)
-        (pid,) = holders(folder.path).values()
+        pid = runtime_of(shared.path, log)
+        assert pid is not None
         os.kill(pid, signal.SIGKILL)
         given = answer(ada, log, execution, "ada")
         assert given.status_code == 200, given.text
@@ -121,22 +159,25 @@ def test_an_answer_that_was_given_while_the_runtime_was_gone_is_taken_by_the_nex
         assert len(events(ada, log, "input_answered")) == 1, "nobody is asked twice"
 
 
-def test_a_password_is_nowhere_but_in_the_kernel(folder: Folder, log: str) -> None:
+def test_a_password_is_nowhere_but_in_the_kernel(shared: Folder, server: Server, live: str) -> None:
     """Rule 16."""
-    server = folder.start()
-    with server.client(folder.token("read", "run")) as ada:
+    log = live
+    with server.client(shared.token("read", "run")) as ada:
         execution = request(ada, log, "secret")
         assert asked(ada, log)["password"] is True
         assert PASSWORD not in str(answered(ada, log, execution, PASSWORD))
         assert printed(reached(ada, log, execution, "ok")) == f"{len(PASSWORD)}\n"
         (entry,) = events(ada, log, "input_answered")
         assert entry["actor"] == "human:ada" and "answer" not in entry["event"]
-    server.end()
-    files = [file for file in folder.path.rglob("*") if file.is_file()]
-    assert any(file.name == "quire.db" for file in files) and any(file.name == "serve.log" for file in files)
-    assert [file for file in files if PASSWORD.encode() in file.read_bytes()] == []
+    names: set[str] = set()
+    for file in shared.path.rglob("*"):
+        with contextlib.suppress(FileNotFoundError, IsADirectoryError):  # of a server that works
+            assert PASSWORD.encode() not in file.read_bytes(), file
+            names.add(file.name)
+    assert {"quire.db", "serve.log", f"{log}.log"} <= names
 
 
+@pytest.mark.slow  # the same as for one that was started here, and tests/actors/test_speaking.py
 def test_a_runtime_that_somebody_brings_asks_and_tells_as_well(
     folder: Folder, log: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -183,9 +224,11 @@ def answered(client: httpx.Client, log: str, execution: str, text: str) -> Any:
 # ---- Completion and health
 
 
-async def test_a_client_of_the_server_reaches_a_runtime_that_was_started_here(folder: Folder, log: str) -> None:
-    token = await asyncio.to_thread(folder.token, "read", "run")
-    server = await asyncio.to_thread(folder.start)
+async def test_a_client_of_the_server_reaches_a_runtime_that_was_started_here(
+    shared: Folder, server: Server, live: str
+) -> None:
+    log = live
+    token = await asyncio.to_thread(shared.token, "read", "run")
     await asyncio.to_thread(_run, server, token, log, "define")
     ada = await RemoteWorkspace.open(server.url, token, allow_http=True)
     try:
@@ -195,8 +238,11 @@ async def test_a_client_of_the_server_reaches_a_runtime_that_was_started_here(fo
         assert any("OrderedDict" in each for each in found["content"]["matches"])
         found = await _until_answered(ada, f"{log}/inspection", ask | {"code": "collections.OrderedDict"})
         assert "OrderedDict" in found["content"]["data"]["text/plain"]
-        (runtime,) = await ada.runtimes(LogId(log))
-        assert runtime.health is not None and runtime.health.memory_bytes is not None
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            # It tells of itself every few seconds.
+            while (runtime := (await ada.runtimes(LogId(log)))[0]).health is None:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        assert runtime.health.memory_bytes is not None
     finally:
         await ada.close()
 
@@ -252,16 +298,18 @@ def test_health_is_listed_with_a_server_and_without(folder: Folder, log: str) ->
 # ---- Stopping
 
 
-def test_a_restart_by_the_command_line_cancels_what_runs_and_forgets(folder: Folder, log: str) -> None:
-    server = folder.start()
-    with server.client(folder.token("read", "run")) as ada:
-        none = folder.quire("restart", "live", "--json", status=2)
+def test_a_restart_by_the_command_line_cancels_what_runs_and_forgets(
+    shared: Folder, server: Server, live: str, name: str
+) -> None:
+    log = live
+    with server.client(shared.token("read", "run")) as ada:
+        none = shared.quire("restart", name, "--json", status=2)
         assert "No runtime is attached" in none["error"]["message"]
         run_cell(ada, log, "define")
         execution = request(ada, log, "loop")
         waits = request(ada, log, "show")
         reached(ada, log, execution, "running")
-        done = folder.quire("restart", "live", "--json")
+        done = shared.quire("restart", name, "--json")
         assert len(done["restarted"]) == 1
         reached(ada, log, execution, "cancelled")
         assert printed(reached(ada, log, waits, "ok")) == "False\n"
@@ -270,17 +318,19 @@ def test_a_restart_by_the_command_line_cancels_what_runs_and_forgets(folder: Fol
         assert entry["event"]["why"] == f"asked by {by['actor']}"
 
 
-def test_an_interrupt_by_the_command_line_stops_a_cell_and_takes_back_another(folder: Folder, log: str) -> None:
-    server = folder.start()
-    with server.client(folder.token("read", "run")) as ada:
-        nothing = folder.quire("interrupt", "live", "--json", status=2)
+def test_an_interrupt_by_the_command_line_stops_a_cell_and_takes_back_another(
+    shared: Folder, server: Server, live: str, name: str
+) -> None:
+    log = live
+    with server.client(shared.token("read", "run")) as ada:
+        nothing = shared.quire("interrupt", name, "--json", status=2)
         assert "Nothing runs" in nothing["error"]["message"]
         run_cell(ada, log, "define")
         execution, waits = request(ada, log, "loop"), request(ada, log, "ask")
         reached(ada, log, execution, "running")
-        (took,) = folder.quire("interrupt", "live", "ask", "--json")
+        (took,) = shared.quire("interrupt", name, "ask", "--json")
         assert (took["execution"], took["did"]) == (waits, "taken back")
-        (stopped,) = folder.quire("interrupt", "live", "--json")
+        (stopped,) = shared.quire("interrupt", name, "--json")
         assert (stopped["execution"], stopped["did"]) == (execution, "interrupted")
         reached(ada, log, execution, "cancelled")
         assert reached(ada, log, waits, "cancelled")["why"] == "taken back"
@@ -300,9 +350,9 @@ def test_a_kernel_that_eats_memory_is_ended_and_the_next_cell_has_another(folder
 # ---- What a kernel must not know
 
 
-def test_a_kernel_gets_no_token_and_no_address(folder: Folder, log: str) -> None:
-    server = folder.start()
-    token = folder.token("read", "run")
+def test_a_kernel_gets_no_token_and_no_address(shared: Folder, server: Server, live: str) -> None:
+    log = live
+    token = shared.token("read", "run")
     with server.client(token) as ada:
         found = json.loads(printed(run_cell(ada, log, "environment")))
         runtime = until(
@@ -313,12 +363,13 @@ def test_a_kernel_gets_no_token_and_no_address(folder: Folder, log: str) -> None
     assert "quire_" not in told and server.url not in told and str(server.port) not in found.values()
     arguments = Path(f"/proc/{runtime['health']['pid']}/cmdline").read_bytes().decode()
     assert "quire_" not in arguments and server.url not in arguments
-    (made,) = _tokens(folder)
-    assert made["notebooks"] == [log] and sorted(made["scopes"]) == ["read", "run"], "it opens nothing else"
-    end_runtimes(folder.path)
-    assert _tokens(folder) == [], "nor anything, once the runtime is gone"
+    (made,) = _tokens(shared, log)
+    assert made["notebooks"] == [log] and sorted(made["scopes"]) == ["read", "serve"], "it opens nothing else"
+    end_runtimes(shared.path, f"hold:runtime:{log}")
+    assert _tokens(shared, log) == [], "nor anything, once the runtime is gone"
 
 
-def _tokens(folder: Folder) -> list[Any]:
-    """The tokens of runtimes that open something."""
-    return [each for each in folder.quire("token", "list", "--json") if each["actor"].startswith("runtime:")]
+def _tokens(folder: Folder, log: str) -> list[Any]:
+    """The tokens of runtimes that open something there."""
+    made = folder.quire("token", "list", "--json")
+    return [each for each in made if each["actor"].startswith("runtime:") and each["notebooks"] in (None, [log])]

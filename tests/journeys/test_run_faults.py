@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from .faulty import Faulty, wait_until
+from .faulty import DEADLINE_SECONDS, QUIRE, Faulty, wait_until
 
 BEGUN = "open('begun', 'w').close()"
 SLEEP = f"print('so far', flush=True)\n{BEGUN}\nimport time\ntime.sleep(600)"
@@ -58,25 +58,22 @@ def test_a_cell_raises(faulty: Faulty) -> None:
     check_left(faulty, told, ["ok", "error", "skipped"], ["completed", "failed", "pending"])
 
 
-@pytest.mark.parametrize(("code", "status", "exits"), [("0", "success", 0), ("", "success", 0), ("1", "error", 1)])
-def test_a_cell_leaves_by_sys_exit_as_papermill_judges_it(faulty: Faulty, code: str, status: str, exits: int) -> None:
-    faulty.write("x = 1", f"import sys\nsys.exit({code})", "print('never')")
-    done = faulty.run()
-    assert done.returncode == exits
-    told = json.loads(done.stdout)
-    assert told["status"] == status
-    assert faulty.states(told["run"])[2] == "skipped"
-    assert faulty.statuses()[2] == "pending"
-    faulty.is_left_alone()
+STORM = """
+import os, signal
+for n in range(100_000):
+    print(n, flush=True)
+    if n == 500:
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 @pytest.mark.parametrize(
     ("how", "why"),
-    [("import os\nprint('so far', flush=True)\nos._exit(3)", "exit status 3"),
-     ("import os, signal\nfor n in range(100_000):\n    print(n, flush=True)\n"
-      "    if n == 500:\n        os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL")],
-    ids=["os._exit", "SIGKILL while printing"],
-)  # fmt: skip
+    [
+        pytest.param("import os\nprint('so far', flush=True)\nos._exit(3)", "exit status 3", id="os._exit"),
+        pytest.param(STORM, "SIGKILL", id="SIGKILL while printing", marks=pytest.mark.slow),
+    ],
+)
 def test_a_kernel_dies(faulty: Faulty, how: str, why: str) -> None:
     faulty.write("x = 1", how, "print('never')")
     done = faulty.run()
@@ -89,10 +86,11 @@ def test_a_kernel_dies(faulty: Faulty, how: str, why: str) -> None:
     check_left(faulty, told, ["ok", "dead_kernel", "skipped"], ["completed", "failed", "pending"])
 
 
+@pytest.mark.slow  # tests/actors/test_running.py has it; also the first cell has to be over in time
 def test_a_cell_swallows_the_interrupt_at_its_timeout(faulty: Faulty) -> None:
     stubborn = "import time\nwhile True:\n    try:\n        time.sleep(600)\n    except KeyboardInterrupt:\n        print('no', flush=True)"
     faulty.write("x = 1", stubborn, "print('never')")
-    done = faulty.run("--execution-timeout", "1")
+    done = faulty.run("--execution-timeout", "5")
     assert done.returncode == 1
     told = json.loads(done.stdout)
     assert failed(told, "timeout")["index"] == 1
@@ -100,16 +98,19 @@ def test_a_cell_swallows_the_interrupt_at_its_timeout(faulty: Faulty) -> None:
     check_left(faulty, told, ["ok", "timeout", "skipped"], ["completed", "failed", "pending"])
 
 
+@pytest.mark.slow  # tests/runs/test_api.py has it; the kernel has to be up in time
 def test_the_whole_run_has_a_timeout(faulty: Faulty) -> None:
     faulty.write("x = 1", SLEEP, "print('never')")
-    done = faulty.run("--timeout", "2")
+    done = faulty.run("--timeout", "20")
     assert done.returncode == 1
     told = json.loads(done.stdout)
     assert failed(told, "timeout")["index"] == 1
     check_left(faulty, told, ["ok", "timeout", "skipped"], ["completed", "failed", "pending"])
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, *(pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGTERM, signal.SIGHUP))]
+)
 def test_the_client_is_told_to_stop(faulty: Faulty, number: signal.Signals) -> None:
     faulty.write("x = 1", SLEEP, "print('never')")
     status, told, err = faulty.signalled(number)
@@ -153,6 +154,18 @@ def test_a_client_that_is_to_outlive_its_terminal_does(faulty: Faulty) -> None:
     faulty.is_left_alone()
 
 
+def stopped_without_its_lease(client: subprocess.Popen[str], folder: Path) -> bool:
+    """Stop a client, and let its leases be over; one that was stopped while it wrote goes on for now."""
+    os.kill(client.pid, signal.SIGSTOP)
+    try:
+        with contextlib.closing(sqlite3.connect(folder / ".quire" / "quire.db", timeout=1)) as db, db:
+            db.execute("UPDATE leases SET ends = 0")
+    except sqlite3.OperationalError:
+        os.kill(client.pid, signal.SIGCONT)
+        return False
+    return True
+
+
 def test_a_client_that_stood_still_for_too_long_finds_its_run_lost_and_says_so(faulty: Faulty) -> None:
     """Rule 10. A laptop that slept, or Ctrl-Z: meanwhile somebody looked, and the lease had run out."""
     waits = f"{BEGUN}\nimport os, time\nwhile not os.path.exists('go'):\n    time.sleep(0.01)\nprint('unheard')"
@@ -161,14 +174,12 @@ def test_a_client_that_stood_still_for_too_long_finds_its_run_lost_and_says_so(f
         (only,) = json.loads(faulty.quire("runs", "list", "--json").stdout)
         # What is recorded comes behind the kernel.
         wait_until(lambda: faulty.states(only["run"])[1] == "running", "the log does not say that it runs")
-        os.kill(client.pid, signal.SIGSTOP)
-        with contextlib.closing(sqlite3.connect(faulty.folder / ".quire" / "quire.db")) as db, db:
-            db.execute("UPDATE leases SET ends = 0")
+        wait_until(lambda: stopped_without_its_lease(client, faulty.folder), "it always writes when it is stopped")
         (only,) = json.loads(faulty.quire("runs", "list", "--json").stdout)
         assert only["status"] == "lost"
         (faulty.folder / "go").touch()
         os.kill(client.pid, signal.SIGCONT)
-        out, err = client.communicate(timeout=60)
+        out, err = client.communicate(timeout=DEADLINE_SECONDS)
     assert client.returncode == 1, err
     assert "taken for lost" in err and "cell-2" in err
     told = json.loads(out)
@@ -176,13 +187,11 @@ def test_a_client_that_stood_still_for_too_long_finds_its_run_lost_and_says_so(f
     check_left(faulty, told, ["ok", "lost", "skipped"], ["completed", "failed", "pending"])
 
 
-def kill_client(faulty: Faulty) -> str:
-    """SIGKILL the client while a cell runs; return its run as the next process sees it."""
-    with faulty.running() as client:
+def kill_client(faulty: Faulty, grace_seconds: float) -> str:
+    """SIGKILL the client while its second cell runs; return its run as the next process sees it."""
+    with faulty.running("--grace", str(grace_seconds)) as client:
         # The log is written behind the kernel: what is asked here is what becomes of what it has.
-        wait_until(
-            lambda: "running" in faulty.quire("runs", "show", "n", "--json").stdout.split('"cells":')[-1], "it runs"
-        )
+        wait_until(lambda: faulty.states("n")[:2] == ["ok", "running"], "the log does not say that it runs")
         os.kill(client.pid, signal.SIGKILL)
         client.communicate()
     (only,) = json.loads(faulty.quire("runs", "list", "--json").stdout)
@@ -192,7 +201,7 @@ def kill_client(faulty: Faulty) -> str:
 
 def test_the_client_is_killed_and_nobody_comes_back(faulty: Faulty) -> None:
     faulty.write("x = 1", SLEEP, "print('never')")
-    run = kill_client(faulty)
+    run = kill_client(faulty, 0.5)
     assert faulty.states(run) == ["ok", "lost", "skipped"]
     shown = json.loads(faulty.quire("runs", "show", run, "--json").stdout)
     assert shown["outcome"]["failed_cell"]["index"] == 1
@@ -204,12 +213,12 @@ def test_the_client_is_killed_and_nobody_comes_back(faulty: Faulty) -> None:
 def test_the_client_is_killed_and_the_run_goes_on_in_its_kernel(faulty: Faulty) -> None:
     once = f"import os\n{BEGUN}\nif not os.path.exists('again'):\n    import time\n    time.sleep(600)\nprint('went on', x)"
     faulty.write("import random\nx = random.random()\nprint(x)", once, "print('third', x)")
-    run = kill_client(faulty)
+    run = kill_client(faulty, DEADLINE_SECONDS)
     (faulty.folder / "again").touch()
     done = faulty.quire("run", "--resume", run, "--json", "n.py", str(faulty.output))
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert (told["status"], told["cells_executed"]) == ("success", 2)
+    assert (told["status"], told["cells_executed"]) == ("success", 2), done.stderr
     assert told["run"] != run
     x = faulty.text(0).strip()
     assert (faulty.text(1), faulty.text(2)) == (f"went on {x}\n", f"third {x}\n"), "the same kernel, the same x"
@@ -246,6 +255,7 @@ def test_a_run_is_kept_fixed_and_resumed(faulty: Faulty) -> None:
     faulty.is_left_alone()
 
 
+@pytest.mark.slow  # tests/actors/test_kernels.py has it for one kernel
 def test_two_who_resume_one_run_do_not_share_its_kernel(faulty: Faulty) -> None:
     """The second would go on with what the first has changed."""
     faulty.write("x = 0", "x += 1\nprint(x)\n1 / 0")
@@ -260,6 +270,7 @@ def test_two_who_resume_one_run_do_not_share_its_kernel(faulty: Faulty) -> None:
     faulty.is_left_alone()
 
 
+@pytest.mark.slow  # four runs
 def test_a_run_is_resumed_from_another_folder(faulty: Faulty) -> None:
     faulty.write("import os\nassert os.path.exists('again')")
     run = json.loads(faulty.run().stdout)["run"]
@@ -324,6 +335,7 @@ def test_a_kernel_that_nobody_knows(faulty: Faulty) -> None:
     faulty.is_left_alone()
 
 
+@pytest.mark.slow  # it loads the machine; tests/actors/test_running.py has it without
 def test_many_flushed_lines_on_a_loaded_machine_and_one_more_cell(faulty: Faulty) -> None:
     busy = [
         subprocess.Popen([sys.executable, "-c", "while True: pass"], env={}) for _ in range(2 * (os.cpu_count() or 1))
@@ -344,6 +356,7 @@ def test_many_flushed_lines_on_a_loaded_machine_and_one_more_cell(faulty: Faulty
     faulty.is_left_alone()
 
 
+@pytest.mark.slow  # tests/actors/test_recorder.py has it without a kernel
 def test_ten_thousand_updates_of_a_display(faulty: Faulty) -> None:
     faulty.write(
         "from IPython.display import display\nhandle = display('0', display_id=True)\n"
@@ -374,6 +387,7 @@ def test_bytes_that_are_no_text(faulty: Faulty) -> None:
     faulty.is_left_alone()
 
 
+@pytest.mark.slow  # rare
 def test_a_cell_closes_stdout(faulty: Faulty) -> None:
     faulty.write("print('before')", "import os, sys\nsys.stdout.close()\nos.close(1)", "1 + 1")
     done = faulty.run()
@@ -387,13 +401,12 @@ def test_a_cell_closes_stdout(faulty: Faulty) -> None:
     faulty.is_left_alone()
 
 
+@pytest.mark.slow  # test_serve.py has two runs at once
 def test_two_runs_at_once_in_one_folder(faulty: Faulty) -> None:
     faulty.write("import os\nfor n in range(200):\n    print(n, flush=True)\nprint(os.getpid())")
     other = Faulty(faulty.folder)
     other.output = faulty.folder / "other.ipynb"
     words = ["run", "n.py", "--json"]
-    from .faulty import QUIRE
-
     clients = [
         subprocess.Popen(
             [QUIRE, *words[:2], str(each.output), "--json"],

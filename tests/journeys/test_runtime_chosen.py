@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,26 +16,44 @@ from quire.core.text import source_hash
 from quire.workspace.clock import new_id
 from quire.workspace.remote import RemoteWorkspace
 
-from .far import Far, ended, far, folder, request, token_of_runtime
-from .living import holders
+from .far import Far, ended, far, request, token_of_runtime
+from .living import end_runtimes, runtime_of
 from .server import Folder, Server, events, printed, until
 from .watcher import Watcher
 
-__all__ = ["far", "folder"]  # fixtures
+__all__ = ["far"]  # fixtures
 
 
-def test_a_request_goes_to_the_runtime_of_that_name_or_language(folder: Folder, far: list[Far], tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
+    made = Folder(tmp_path_factory.mktemp("here"))
+    yield made
+    made.close()
+    end_runtimes(made.path)
+
+
+@pytest.fixture(scope="module")
+def server(folder: Folder) -> Iterator[Server]:
+    """One for all: nobody here does it any harm."""
+    made = folder.start()
+    yield made
+    assert made.end() == 0
+
+
+@pytest.mark.parametrize("with_r", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["python", "and R"])
+def test_a_request_goes_to_the_runtime_of_that_name_or_language(
+    folder: Folder, server: Server, far: list[Far], tmp_path: Path, with_r: bool
+) -> None:
     python = "import os\\nprint(os.getpid())"
     cells = [f'# %% name="c{number}"\n{python.replace(chr(92) + "n", chr(10))}\n' for number in range(4)]
     cells.append('# %% name="r"\ncat(R.version$language, 6 * 7, "\\n")\n')
-    (folder.path / "mixed.py").write_text("\n".join(cells))
-    log: str = folder.quire("import", "mixed.py", "--json")["log"]
-    server = folder.start()
-    for name, *flags in (("gpu",), ("cpu",), ("stats", "--language", "R")):
+    log = folder.notebook(f"mixed-{with_r}.py", "\n".join(cells))
+    wanted = [("gpu",), ("cpu",), *([("stats", "--language", "R")] if with_r else [])]
+    for name, *flags in wanted:
         secret = token_of_runtime(folder, name, log)
         far.append(Far(tmp_path / name, server.url, secret, "--for", log, "--name", name, *flags))
     with server.client(folder.token("read", "edit", "run")) as client:
-        until(lambda: len(client.get(f"/api/notebooks/{log}").json()["runtimes"]) == 3, "not all are there")
+        until(lambda: len(client.get(f"/api/notebooks/{log}").json()["runtimes"]) == len(wanted), "not all are there")
         on_gpu, again, by_id = (
             ended(client, log, request(client, log, cell, wants))
             for cell, wants in (("c0", "gpu"), ("c1", "gpu"), ("c2", "runtime:gpu"))
@@ -43,27 +62,23 @@ def test_a_request_goes_to_the_runtime_of_that_name_or_language(folder: Folder, 
         assert printed(on_gpu) == printed(again) == printed(by_id), "one kernel"
         on_cpu = ended(client, log, request(client, log, "c0", "cpu"))
         assert on_cpu["runtime"] == "runtime:cpu" and printed(on_cpu) != printed(on_gpu)
-        in_r = ended(client, log, request(client, log, "r", "R"))
-        assert (in_r["runtime"], printed(in_r)) == ("runtime:stats", "R 42 \n")
-        by_name = ended(client, log, request(client, log, "r", "stats"))
-        assert (by_name["runtime"], printed(by_name)) == ("runtime:stats", "R 42 \n")
+        for wants in ("R", "stats") if with_r else ():
+            in_r = ended(client, log, request(client, log, "r", wants))
+            assert (in_r["runtime"], printed(in_r)) == ("runtime:stats", "R 42 \n")
         for wants in ("python", None):
             found = ended(client, log, request(client, log, "c3", wants))
             assert found["runtime"] in ("runtime:gpu", "runtime:cpu") and found["state"] == "ok"
         nobody = request(client, log, "c0", "cluster")
         assert ended(client, log, request(client, log, "c1", "cpu"))["state"] == "ok"
         assert client.get(f"/api/notebooks/{log}/executions/{nobody}").json()["execution"]["state"] == "queued"
-    assert holders(folder.path) == {}, "none was started here for what they take"
-    assert [each.end() for each in far] == [0, 0, 0]
-    assert server.end() == 0
+    assert runtime_of(folder.path, log) is None, "none was started here for what they take"
+    assert [each.end() for each in far] == [0] * len(wanted)
 
 
 def test_people_bring_a_runtime_with_their_own_token_or_their_own_files(
-    folder: Folder, far: list[Far], tmp_path: Path
+    folder: Folder, server: Server, far: list[Far], tmp_path: Path
 ) -> None:
-    (folder.path / "two.py").write_text('# %% name="one"\nprint("here")\n')
-    log: str = folder.quire("import", "two.py", "--json")["log"]
-    server = folder.start()
+    log = folder.notebook("two.py", '# %% name="one"\nprint("here")\n')
     token = folder.token("read", "edit", "run")
     far.append(Far(tmp_path / "ada", server.url, token, "--name", "laptop"))
     far.append(Far(tmp_path / "owner", str(folder.path), None, "--name", "beside"))
@@ -74,18 +89,16 @@ def test_people_bring_a_runtime_with_their_own_token_or_their_own_files(
         assert claims[0]["actor"] == "runtime:laptop" and claims[0]["on_behalf_of"] == "human:ada"
         assert claims[1]["actor"].startswith("runtime:run-"), "called after its process, which can be seen to be gone"
     assert [each.end() for each in far] == [0, 0]
-    assert server.end() == 0
 
 
 def test_one_process_serves_several_notebooks_and_no_more_than_it_may(
-    folder: Folder, far: list[Far], tmp_path: Path
+    folder: Folder, server: Server, far: list[Far], tmp_path: Path
 ) -> None:
     logs: list[str] = []
     for name in ("a", "b", "c"):
         (folder.path / f"{name}.py").write_text(f'# %% name="one"\nimport os\nprint("{name}", os.getpid())\n')
-        logs.append(folder.quire("import", f"{name}.py", "--json")["log"])
-    server = folder.start()
-    flags = ("--name", "gpu", "--most", "2", "--idle", "0.05")
+        logs.append(folder.imported(f"{name}.py"))
+    flags = ("--name", "gpu", "--most", "2", "--idle", "0.01")
     far.append(Far(tmp_path / "far", server.url, token_of_runtime(folder, "gpu", *logs), *flags))
     with server.client(folder.token("read", "edit", "run")) as client:
         executions = [request(client, log, "one", "gpu") for log in logs]
@@ -93,18 +106,20 @@ def test_one_process_serves_several_notebooks_and_no_more_than_it_may(
     assert [each.split()[0] for each in said] == ["a", "b", "c"]
     assert len({each.split()[1] for each in said}) == 3, "a kernel each; the third waited until one had nothing to do"
     assert far[0].end() == 0
-    assert server.end() == 0
 
 
-def race(folder: Folder, far: list[Far], home: Path, rounds: int) -> None:
-    """Two runtimes with a kernel each, and a hundred requests a round that both would take."""
-    count = 100
+@pytest.mark.parametrize(
+    ("count", "rounds"),
+    [(20, 1), pytest.param(100, 1, marks=pytest.mark.slow), pytest.param(100, 10, marks=pytest.mark.torture)],
+)
+def test_of_two_runtimes_exactly_one_runs_each_execution(
+    folder: Folder, server: Server, far: list[Far], tmp_path: Path, count: int, rounds: int
+) -> None:
+    """Rule 10. Two runtimes with a kernel each, and so many requests a round that both would take."""
     cells = [f'# %% name="c{number}"\nprint({number})\n' for number in range(count)]
-    (folder.path / "race.py").write_text("\n".join(cells))
-    log: str = folder.quire("import", "race.py", "--json")["log"]
-    server = folder.start()
+    log = folder.notebook(f"race-{count}-{rounds}.py", "\n".join(cells))
     for name in ("one", "two"):
-        far.append(Far(home / name, server.url, token_of_runtime(folder, name, log), "--for", log, "--name", name))
+        far.append(Far(tmp_path / name, server.url, token_of_runtime(folder, name, log), "--for", log, "--name", name))
     with server.client(folder.token("read", "edit", "run")) as client:
         until(lambda: len(client.get(f"/api/notebooks/{log}").json()["runtimes"]) == 2, "not both are there")
         for _ in range(rounds):
@@ -121,22 +136,6 @@ def race(folder: Folder, far: list[Far], home: Path, rounds: int) -> None:
         assert len(found) == len(set(found)) == rounds * count, f"{kind.__name__}: each once"
     assert all(cell.state == "ok" for cell in watcher.notebook.live_cells)
     assert [each.end() for each in far] == [0, 0]
-    assert server.end() == 0
-
-
-def test_of_two_runtimes_exactly_one_runs_each_of_a_hundred_executions(
-    folder: Folder, far: list[Far], tmp_path: Path
-) -> None:
-    """Rule 10."""
-    race(folder, far, tmp_path, 1)
-
-
-@pytest.mark.torture
-def test_of_two_runtimes_exactly_one_runs_each_of_a_thousand_executions(
-    folder: Folder, far: list[Far], tmp_path: Path
-) -> None:
-    """Rule 10."""
-    race(folder, far, tmp_path, 10)
 
 
 async def claimed_by_both(server: Server, secrets: list[str], owner: str, rounds: int) -> list[list[bool]]:
@@ -179,21 +178,20 @@ def draft(event: e.KnownEvent) -> Draft:
     return Draft(id=new_id(), event=event)
 
 
-@pytest.mark.parametrize("rounds", [100, pytest.param(1000, marks=pytest.mark.torture)])
-def test_of_two_claims_in_the_same_moment_exactly_one_wins(folder: Folder, rounds: int) -> None:
+@pytest.mark.parametrize("rounds", [30, pytest.param(1000, marks=pytest.mark.torture)])
+def test_of_two_claims_in_the_same_moment_exactly_one_wins(folder: Folder, server: Server, rounds: int) -> None:
     """Rule 10."""
-    server = folder.start()
     secrets = [token_of_runtime(folder, name) for name in ("one", "two")]
     won = asyncio.run(claimed_by_both(server, secrets, folder.token("read", "edit", "run"), rounds))
     assert [sum(each) for each in won] == [1] * rounds
-    assert server.end() == 0
 
 
-def test_a_follower_that_is_ten_thousand_events_behind_catches_up_while_more_comes(folder: Folder) -> None:
+@pytest.mark.slow
+def test_a_follower_that_is_ten_thousand_events_behind_catches_up_while_more_comes(
+    folder: Folder, server: Server
+) -> None:
     cell = '# %% name="count"\nimport pathlib, time\ni = 0\nwhile not pathlib.Path("enough").exists():\n'
-    (folder.path / "many.py").write_text(f"{cell}    print(i)\n    i += 1\n    time.sleep(0.002)\n")
-    log: str = folder.quire("import", "many.py", "--json")["log"]
-    server = folder.start()
+    log = folder.notebook("many.py", f"{cell}    print(i)\n    i += 1\n    time.sleep(0.002)\n")
     token = folder.token("read", "edit", "run")
     with server.client(token) as client:
         for start in range(0, 10_000, 1000):
@@ -214,4 +212,3 @@ def test_a_follower_that_is_ten_thousand_events_behind_catches_up_while_more_com
         watcher.close()
     assert watcher.numbers == list(range(1, len(watcher.numbers) + 1)), "no gap, nothing twice"
     assert watcher.printed(execution) == printed(found)
-    assert server.end() == 0

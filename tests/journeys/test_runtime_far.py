@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
-import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,19 +16,49 @@ from .far import (
     Far,
     ended,
     execution_of,
+    expire_leases,
     far,
     folder,
+    held_seconds,
     line_to,
     log,
     request,
     token_of_runtime,
     until_printed,
 )
-from .faulty import wait_until
-from .living import holders
-from .server import Folder, events, free_port, printed
+from .faulty import DEADLINE_SECONDS, wait_until
+from .living import end_runtimes, holders
+from .server import Folder, Server, events, free_port, printed, until
 
 __all__ = ["far", "folder", "log"]  # fixtures
+
+
+class Site:
+    """A server that outlives the tests that share it, and a notebook that counts for each of them."""
+
+    def __init__(self, path: Path) -> None:
+        self.folder = Folder(path)
+        self.token = self.folder.token("read", "edit", "run")
+        # It looks often, and leaves nothing to a runtime that was killed: nobody waits for what a clock says.
+        self.server: Server = self.folder.start("--look-every", "0.2", "--others-first", "0.5")
+        self._notebooks = 0
+
+    def notebook(self, text: str = COUNTING) -> str:
+        self._notebooks += 1
+        return self.folder.notebook(f"count-{self._notebooks}.py", text)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    made = Site(tmp_path_factory.mktemp("site"))
+    yield made
+    assert made.server.end() == 0
+    made.folder.verify()
+    made.folder.close()
+    end_runtimes(made.folder.path)
+
+
+# ---- The server is away
 
 
 def test_a_server_that_is_killed_while_a_cell_counts_has_every_number_once_after_its_restart(
@@ -60,15 +90,14 @@ def test_a_server_that_is_killed_while_a_cell_counts_has_every_number_once_after
     assert runtime.end() == 0
     assert not list((runtime.home / "state" / "quire" / "spool").iterdir())
     assert again.end() == 0
-    folder.quire("verify")
+    folder.verify()
 
 
-def cut_for(folder: Folder, log: str, far: list[Far], home: Path, seconds: float) -> None:
-    """Cut the line between runtime and server while a cell counts."""
-    server = folder.start()
-    token = folder.token("read", "edit", "run")
-    with line_to(server.port) as line, server.client(token) as client:
-        runtime = Far(home, line.url, token_of_runtime(folder), "--name", "gpu")
+def cut_while_it_counts(site: Site, far: list[Far], home: Path, attempts: int) -> None:
+    """Cut the line between runtime and server while a cell counts, until the runtime has knocked so often in vain."""
+    log = site.notebook()
+    with line_to(site.server.port) as line, site.server.client(site.token) as client:
+        runtime = Far(home, line.url, token_of_runtime(site.folder), "--name", "gpu")
         far.append(runtime)
         execution = request(client, log, "count", "gpu")
         until_printed(client, log, execution, "99\n")
@@ -77,10 +106,11 @@ def cut_for(folder: Folder, log: str, far: list[Far], home: Path, seconds: float
         wait_until((runtime.work / "said").exists, "the cell does not go on")
         wait_until(lambda: bool(runtime.spool), "nothing is on disk")
         waiting = request(client, log, "first", "gpu")
-        time.sleep(seconds)
+        before = line.refused
+        wait_until(lambda: line.refused >= before + attempts, "it does not try again")
         assert "199\n" not in printed(execution_of(client, log, execution))
         assert execution_of(client, log, waiting)["state"] == "queued", "nothing new begins meanwhile"
-        line.mend(server.port)
+        line.mend(site.server.port)
         (runtime.work / "back").touch()
         found = ended(client, log, execution)
         assert found["state"] == "ok" and printed(found) == NUMBERS
@@ -88,23 +118,19 @@ def cut_for(folder: Folder, log: str, far: list[Far], home: Path, seconds: float
         assert chunks == sorted(set(chunks)), "none was recorded twice"
         assert ended(client, log, waiting)["state"] == "ok"
         assert runtime.end() == 0
-    assert server.end() == 0
-    folder.quire("verify")
 
 
-def test_a_line_that_is_cut_for_some_seconds_loses_nothing(
-    folder: Folder, log: str, far: list[Far], tmp_path: Path
-) -> None:
-    cut_for(folder, log, far, tmp_path / "far", 3)
+def test_a_line_that_is_cut_for_a_while_loses_nothing(site: Site, far: list[Far], tmp_path: Path) -> None:
+    cut_while_it_counts(site, far, tmp_path / "far", 3)
 
 
 @pytest.mark.torture
-def test_a_line_that_is_cut_for_a_minute_loses_nothing(
-    folder: Folder, log: str, far: list[Far], tmp_path: Path
-) -> None:
-    cut_for(folder, log, far, tmp_path / "far", 60)
+def test_a_line_that_is_cut_for_long_loses_nothing(site: Site, far: list[Far], tmp_path: Path) -> None:
+    """For about a minute: every few seconds each of those who wait for the server tries again."""
+    cut_while_it_counts(site, far, tmp_path / "far", 60)
 
 
+@pytest.mark.slow  # as above, with a server that was asked
 def test_a_server_that_is_told_to_end_and_comes_back_finds_the_cell_running(
     folder: Folder, log: str, far: list[Far], tmp_path: Path
 ) -> None:
@@ -126,69 +152,37 @@ def test_a_server_that_is_told_to_end_and_comes_back_finds_the_cell_running(
     assert again.end() == 0
 
 
+@pytest.mark.slow  # tests/actors/test_spool.py has it without a server
 def test_what_a_runtime_could_not_send_before_it_ended_is_sent_by_the_next(
-    folder: Folder, log: str, far: list[Far], tmp_path: Path
+    site: Site, far: list[Far], tmp_path: Path
 ) -> None:
-    server = folder.start("--port", str(free_port()))
-    token = folder.token("read", "edit", "run")
-    runtime = Far(tmp_path / "far", server.url, token_of_runtime(folder), "--name", "gpu")
-    far.append(runtime)
-    with server.client(token) as client:
+    log = site.notebook()
+    with line_to(site.server.port) as line, site.server.client(site.token) as client:
+        runtime = Far(tmp_path / "far", line.url, token_of_runtime(site.folder), "--name", "gpu")
+        far.append(runtime)
         execution = request(client, log, "count", "gpu")
         until_printed(client, log, execution, "99\n")
-    server.end(signal.SIGKILL)
-    (runtime.work / "away").touch()
-    wait_until((runtime.work / "said").exists, "the cell does not go on")
-    assert runtime.end() == 0
-    assert "the next runtime of this actor sends them" in runtime.told
-    assert runtime.spool
-    again = folder.start("--port", str(server.port))
-    runtime.again()
-    with again.client(token) as client:
+        line.cut()
+        (runtime.work / "away").touch()
+        wait_until((runtime.work / "said").exists, "the cell does not go on")
+        assert runtime.end() == 0
+        assert "the next runtime of this actor sends them" in runtime.told
+        assert runtime.spool
+        line.mend(site.server.port)
+        runtime.again()
         found = ended(client, log, execution)
         assert found["state"] == "cancelled", "whoever ended the runtime ended the cell"
         assert printed(found).startswith("".join(f"{number}\n" for number in range(200)))
-        assert not runtime.spool
+        wait_until(lambda: not runtime.spool, "something is left on disk")
         assert ended(client, log, request(client, log, "first", "gpu"))["state"] == "ok"
-    assert again.end() == 0
-    folder.quire("verify")
-
-
-def test_a_runtime_that_slept_past_its_lease_is_refused_drops_the_rest_and_goes_on(
-    folder: Folder, log: str, far: list[Far], tmp_path: Path
-) -> None:
-    """Rule 10: an old epoch is refused."""
-    server = folder.start()
-    token = folder.token("read", "edit", "run")
-    runtime = Far(tmp_path / "far", server.url, token_of_runtime(folder), "--name", "gpu", "--lease", "2")
-    far.append(runtime)
-    with server.client(token) as client:
-        execution = request(client, log, "count", "gpu")
-        until_printed(client, log, execution, "99\n")
-        os.kill(runtime.process.pid, signal.SIGSTOP)
-        (runtime.work / "away").touch()
-        (runtime.work / "back").touch()
-        found = ended(client, log, execution)
-        assert found["state"] == "lost" and "not heard of in time" in found["fault"]["evalue"]
-        seen = printed(found)
-        os.kill(runtime.process.pid, signal.SIGCONT)
-        wait_until(lambda: "is dropped" in runtime.told, "it does not say that its claim is lost")
-        assert ended(client, log, request(client, log, "first", "gpu"))["state"] == "ok"
-        assert printed(execution_of(client, log, execution)) == seen
-        finished = [entry["event"] for entry in events(client, log, "execution_finished")]
-        assert [each["execution"] for each in finished].count(execution) == 1
         assert runtime.end() == 0
-    assert server.end() == 0
-    folder.quire("verify")
 
 
-def test_a_full_disk_holds_the_cell_back_and_loses_nothing(folder: Folder, far: list[Far], tmp_path: Path) -> None:
-    (folder.path / "wide.py").write_text(COUNTING.replace("print(i)", 'print(i, "x" * 200)'))
-    log: str = folder.quire("import", "wide.py", "--json")["log"]
-    server = folder.start()
-    token = folder.token("read", "edit", "run")
-    with line_to(server.port) as line, server.client(token) as client:
-        runtime = Far(tmp_path / "far", line.url, token_of_runtime(folder), "--name", "gpu")
+@pytest.mark.slow  # tests/actors/test_spool.py has it without a server
+def test_a_full_disk_holds_the_cell_back_and_loses_nothing(site: Site, far: list[Far], tmp_path: Path) -> None:
+    log = site.notebook(COUNTING.replace("print(i)", 'print(i, "x" * 200)'))
+    with line_to(site.server.port) as line, site.server.client(site.token) as client:
+        runtime = Far(tmp_path / "far", line.url, token_of_runtime(site.folder), "--name", "gpu")
         far.append(runtime)
         execution = request(client, log, "count", "gpu")
         until_printed(client, log, execution, "99 xx")
@@ -199,68 +193,17 @@ def test_a_full_disk_holds_the_cell_back_and_loses_nothing(folder: Folder, far: 
         (runtime.work / "away").touch()
         wait_until(lambda: "the kernel waits" in runtime.told, "it does not say that the disk is full")
         # The line is back before there is room: the disk is not needed then.
-        line.mend(server.port)
+        line.mend(site.server.port)
         (runtime.work / "back").touch()
         found = ended(client, log, execution)
         assert found["state"] == "ok" and printed(found) == "".join(f"{number} {'x' * 200}\n" for number in range(300))
         resource.prlimit(runtime.process.pid, resource.RLIMIT_FSIZE, limits)
         assert runtime.end() == 0
-    assert server.end() == 0
 
 
-def test_a_runtime_that_was_killed_goes_on_when_it_is_started_again_and_has_every_number_once(
-    folder: Folder, log: str, far: list[Far], tmp_path: Path
-) -> None:
-    """Rule 11: its kernel lives, and what it said meanwhile is kept beside it."""
-    server = folder.start()
-    token = folder.token("read", "edit", "run")
-    runtime = Far(tmp_path / "far", server.url, token_of_runtime(folder), "--name", "gpu")
-    far.append(runtime)
-    with server.client(token) as client:
-        ended(client, log, request(client, log, "first", "gpu"))
-        execution = request(client, log, "count", "gpu")
-        until_printed(client, log, execution, "99\n")
-        runtime.end(signal.SIGKILL)
-        (runtime.work / "away").touch()
-        wait_until((runtime.work / "said").exists, "the cell does not go on")
-        runtime.again()
-        (runtime.work / "back").touch()
-        found = ended(client, log, execution)
-        assert found["state"] == "ok" and printed(found) == NUMBERS
-        assert printed(ended(client, log, request(client, log, "next", "gpu"))) == "42\n", "in the same kernel"
-        assert runtime.end() == 0
-    assert server.end() == 0
-    folder.quire("verify")
-
-
-def test_what_a_killed_runtime_was_at_is_lost_within_its_lease_and_the_next_execution_runs_elsewhere(
-    folder: Folder, log: str, far: list[Far], tmp_path: Path
-) -> None:
-    """Rule 10: never run again by itself, never stuck."""
-    server = folder.start()
-    token = folder.token("read", "edit", "run")
-    runtime = Far(tmp_path / "far", server.url, token_of_runtime(folder), "--name", "gpu", "--lease", "2")
-    far.append(runtime)
-    with server.client(token) as client:
-        execution = request(client, log, "count", "gpu")
-        until_printed(client, log, execution, "99\n")
-        runtime.end(signal.SIGKILL)
-        found = ended(client, log, execution)
-        assert found["state"] == "lost" and printed(found).endswith("99\n")
-        assert ended(client, log, request(client, log, "first"))["state"] == "ok"
-        assert len(holders(folder.path)) == 1, "a runtime that was started here"
-        # It comes back too late: what it was at is dropped, what its cells had defined is there.
-        runtime.again()
-        wait_until(lambda: "is dropped" in runtime.told, "it does not say that it is too late")
-        assert ended(client, log, request(client, log, "first", "gpu"))["state"] == "ok"
-        finished = [entry["event"]["execution"] for entry in events(client, log, "execution_finished")]
-        assert finished.count(execution) == 1
-        assert runtime.end() == 0
-    assert server.end() == 0
-    folder.quire("verify")
-
-
-@pytest.mark.parametrize("flags", [("--name", "gpu"), ("--for", "count")])
+@pytest.mark.parametrize(
+    "flags", [("--name", "gpu"), pytest.param(("--for", "count"), marks=pytest.mark.slow)], ids=["name", "for"]
+)
 def test_it_ends_when_its_token_is_revoked_and_is_told_to_end_while_the_server_is_away(
     folder: Folder, log: str, far: list[Far], tmp_path: Path, flags: tuple[str, str]
 ) -> None:
@@ -273,7 +216,85 @@ def test_it_ends_when_its_token_is_revoked_and_is_told_to_end_while_the_server_i
         for runtime in (revoked, away):
             ended(client, log, request(client, log, "first", runtime.actor))
     folder.quire("token", "revoke", "runtime:revoked")
-    assert revoked.process.wait(60) == 3 and "revoked" in revoked.told
+    assert revoked.process.wait(DEADLINE_SECONDS) == 3 and "revoked" in revoked.told
     server.end(signal.SIGKILL)
     assert away.end() == 0
     assert "Traceback" not in revoked.told + away.told
+
+
+# ---- The runtime is away
+
+
+def test_a_runtime_that_slept_past_its_lease_is_refused_drops_the_rest_and_goes_on(
+    site: Site, far: list[Far], tmp_path: Path
+) -> None:
+    """Rule 10: an old epoch is refused."""
+    log = site.notebook()
+    runtime = Far(tmp_path / "far", site.server.url, token_of_runtime(site.folder), "--name", "gpu")
+    far.append(runtime)
+    with site.server.client(site.token) as client:
+        execution = request(client, log, "count", "gpu")
+        until_printed(client, log, execution, "99\n")
+        os.kill(runtime.process.pid, signal.SIGSTOP)
+        (runtime.work / "away").touch()
+        (runtime.work / "back").touch()
+        expire_leases(site.folder.path, log)
+        found = ended(client, log, execution)
+        assert found["state"] == "lost" and "not heard of in time" in found["fault"]["evalue"]
+        seen = printed(found)
+        os.kill(runtime.process.pid, signal.SIGCONT)
+        wait_until(lambda: "is dropped" in runtime.told, "it does not say that its claim is lost")
+        assert ended(client, log, request(client, log, "first", "gpu"))["state"] == "ok"
+        assert printed(execution_of(client, log, execution)) == seen
+        finished = [entry["event"] for entry in events(client, log, "execution_finished")]
+        assert [each["execution"] for each in finished].count(execution) == 1
+        assert runtime.end() == 0
+
+
+def test_a_runtime_that_was_killed_goes_on_when_it_is_started_again_and_has_every_number_once(
+    site: Site, far: list[Far], tmp_path: Path
+) -> None:
+    """Rule 11: its kernel lives, and what it said meanwhile is kept beside it."""
+    log = site.notebook()
+    runtime = Far(tmp_path / "far", site.server.url, token_of_runtime(site.folder), "--name", "gpu")
+    far.append(runtime)
+    with site.server.client(site.token) as client:
+        ended(client, log, request(client, log, "first", "gpu"))
+        execution = request(client, log, "count", "gpu")
+        until_printed(client, log, execution, "99\n")
+        runtime.end(signal.SIGKILL)
+        (runtime.work / "away").touch()
+        wait_until((runtime.work / "said").exists, "the cell does not go on")
+        runtime.again()
+        (runtime.work / "back").touch()
+        found = ended(client, log, execution)
+        assert found["state"] == "ok" and printed(found) == NUMBERS
+        assert printed(ended(client, log, request(client, log, "next", "gpu"))) == "42\n", "in the same kernel"
+        assert runtime.end() == 0
+
+
+def test_what_a_killed_runtime_was_at_is_lost_with_its_lease_and_the_next_execution_runs_elsewhere(
+    site: Site, far: list[Far], tmp_path: Path
+) -> None:
+    """Rule 10: never run again by itself, never stuck."""
+    log = site.notebook()
+    runtime = Far(tmp_path / "far", site.server.url, token_of_runtime(site.folder), "--name", "gpu", "--lease", "600")
+    far.append(runtime)
+    with site.server.client(site.token) as client:
+        execution = request(client, log, "count", "gpu")
+        until_printed(client, log, execution, "99\n")
+        until(lambda: 300 < held_seconds(client, execution) <= 600, "its claim does not hold as long as was asked for")
+        runtime.end(signal.SIGKILL)
+        assert execution_of(client, log, execution)["state"] == "running", "nobody knows that it is gone"
+        expire_leases(site.folder.path, log)
+        found = ended(client, log, execution)
+        assert found["state"] == "lost" and printed(found).endswith("99\n")
+        assert ended(client, log, request(client, log, "first"))["state"] == "ok"
+        assert f"hold:runtime:{log}" in holders(site.folder.path), "a runtime that was started here"
+        # It comes back too late: what it was at is dropped, what its cells had defined is there.
+        runtime.again()
+        wait_until(lambda: "is dropped" in runtime.told, "it does not say that it is too late")
+        assert ended(client, log, request(client, log, "first", "gpu"))["state"] == "ok"
+        finished = [entry["event"]["execution"] for entry in events(client, log, "execution_finished")]
+        assert finished.count(execution) == 1
+        assert runtime.end() == 0

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 
 from .far import NUMBERS, ended, execution_of, folder, interrupt, log, request, until_printed
 from .faulty import wait_until
-from .living import holders
-from .server import Folder, events, printed, until
+from .living import end_runtimes, holders
+from .server import Folder, Server, events, printed, until
 
 __all__ = ["folder", "log"]  # fixtures
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_every_number_is_there_once_after_the_server_was_restarted(
     folder: Folder, log: str, number: signal.Signals
 ) -> None:
@@ -40,7 +41,7 @@ def test_every_number_is_there_once_after_the_server_was_restarted(
         assert printed(ended(client, log, request(client, log, "next"))) == "42\n"
     assert holders(folder.path) == before, "by the same process"
     assert again.end() == 0
-    folder.quire("verify")
+    folder.verify()
 
 
 def test_every_number_is_there_once_after_server_and_runtime_were_killed(folder: Folder, log: str) -> None:
@@ -56,7 +57,7 @@ def test_every_number_is_there_once_after_server_and_runtime_were_killed(folder:
     os.kill(pid, signal.SIGKILL)
     (folder.path / "away").touch()
     wait_until((folder.path / "said").exists, "the cell does not go on")
-    again = folder.start()
+    again = folder.start("--look-every", "0.2")
     with again.client(token) as client:
         (folder.path / "back").touch()
         found = ended(client, log, execution)
@@ -64,14 +65,25 @@ def test_every_number_is_there_once_after_server_and_runtime_were_killed(folder:
         assert printed(ended(client, log, request(client, log, "next"))) == "42\n", "in the same kernel"
     assert list(holders(folder.path).values()) != [pid]
     assert again.end() == 0
-    folder.quire("verify")
+    folder.verify()
 
 
-def test_an_interrupt_takes_effect_while_a_cell_prints_as_fast_as_it_can(folder: Folder) -> None:
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Folder, Server]]:
+    """A server that nobody kills, and that was told what opens the workspace."""
+    made = Folder(tmp_path_factory.mktemp("served"))
+    made.environ |= {"QUIRE_READER_URL": "postgresql://reader:verysecret@db/x", "QUIRE_BLOBS": "s3://verysecret"}
+    server = made.start()
+    yield made, server
+    assert server.end() == 0
+    made.close()
+    end_runtimes(made.path)
+
+
+def test_an_interrupt_takes_effect_while_a_cell_prints_as_fast_as_it_can(served: tuple[Folder, Server]) -> None:
+    folder, server = served
     storm = 'i = 0\nwhile True:\n    print(i, "x" * 60)\n    i += 1\n'
-    (folder.path / "storm.py").write_text(f'# %% name="storm"\n{storm}\n# %% name="after"\nprint("here")\n')
-    log: str = folder.quire("import", "storm.py", "--json")["log"]
-    server = folder.start()
+    log = folder.notebook("storm.py", f'# %% name="storm"\n{storm}\n# %% name="after"\nprint("here")\n')
     with server.client(folder.token("read", "edit", "run")) as client:
         execution = request(client, log, "storm")
         until(lambda: execution_of(client, log, execution).get("outputs"), "it does not print")
@@ -81,10 +93,10 @@ def test_an_interrupt_takes_effect_while_a_cell_prints_as_fast_as_it_can(folder:
         assert found["state"] == "cancelled" and found["fault"]["ename"] == "KeyboardInterrupt"
         assert found["interrupted_by"] == "human:ada"
         assert printed(ended(client, log, waiting)) == "here\n"
-    assert server.end() == 0
 
 
-def test_the_kernel_sees_nothing_of_what_opens_the_workspace(folder: Folder) -> None:
+def test_the_kernel_sees_nothing_of_what_opens_the_workspace(served: tuple[Folder, Server]) -> None:
+    folder, server = served
     look = """
 import json, os, sys, pathlib
 connection = next(word for word in pathlib.Path("/proc/self/cmdline").read_text().split("\\0") if word.endswith(".json"))
@@ -92,13 +104,9 @@ seen = {"environ": dict(os.environ), "argv": pathlib.Path("/proc/self/cmdline").
 seen["folder"] = {path.name: path.read_text() for path in pathlib.Path(connection).parent.iterdir() if path.is_file()}
 pathlib.Path("seen.json").write_text(json.dumps(seen))
 """
-    (folder.path / "look.py").write_text(f'# %% name="look"{look}')
-    log: str = folder.quire("import", "look.py", "--json")["log"]
-    folder.environ |= {"QUIRE_READER_URL": "postgresql://reader:verysecret@db/x", "QUIRE_BLOBS": "s3://verysecret"}
-    server = folder.start()
+    log = folder.notebook("look.py", f'# %% name="look"{look}')
     with server.client(folder.token("read", "edit", "run")) as client:
         assert ended(client, log, request(client, log, "look"))["state"] == "ok"
     seen = (folder.path / "seen.json").read_text()
     assert "verysecret" not in seen and "quire_" not in seen and "QUIRE_" not in seen
     assert str(server.port) not in seen and "quire.db" not in seen
-    assert server.end() == 0

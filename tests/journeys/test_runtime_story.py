@@ -6,16 +6,20 @@ import signal
 from pathlib import Path
 
 import httpx
+import pytest
 
 from quire.core.codec import type_of
 from quire.workspace.clock import new_id
 
 from .far import Far, ended, far, folder, interrupt, request, token_of_runtime, until_printed
 from .faulty import wait_until
+from .owner import new_token
 from .server import Folder, events, free_port, printed, until
 from .watcher import Watcher
 
 __all__ = ["far", "folder"]  # fixtures
+
+pytestmark = pytest.mark.slow  # each of its parts has a test of its own beside this one
 
 LONG = """
 # %% name="long"
@@ -39,16 +43,10 @@ print("went on to", i)
 """
 
 
-def token(folder: Folder, actor: str, kind: str, *more: str) -> str:
-    words = ("token", "new", "--actor", actor, "--kind", kind, "--scope", "read,edit,run", *more, "--json")
-    return folder.quire(*words)["secret"]
-
-
 def story(folder: Folder, work: Path, far: list[Far], *, brought: bool) -> None:
-    (folder.path / "long.py").write_text(LONG)
-    log: str = folder.quire("import", "long.py", "--json")["log"]
-    ada, bob = token(folder, "ada", "human"), token(folder, "bob", "human")
-    agent = token(folder, "claude", "agent", "--on-behalf-of", "bob")
+    log = folder.notebook("long.py", LONG)
+    ada, bob = (folder.token("read", "edit", "run", actor=f"human:{name}") for name in ("ada", "bob"))
+    agent = new_token(folder.path, "agent:claude", "read", "edit", "run", behalf="human:bob")
     server = folder.start("--port", str(free_port()))
     if brought:
         far.append(Far(work.parent, server.url, token_of_runtime(folder, "gpu", log), "--name", "gpu"))
@@ -93,7 +91,7 @@ def story(folder: Folder, work: Path, far: list[Far], *, brought: bool) -> None:
         assert who["interrupt_requested"].on_behalf_of == "human:bob"
         watcher.close()
     assert server.end() == 0
-    folder.quire("verify")
+    folder.verify()
 
 
 def nobody_signs_for_somebody_else(client: httpx.Client, log: str, execution: str) -> None:

@@ -18,9 +18,9 @@ from websockets.sync.client import connect as connect_socket
 from quire.doors.http.ports import DEFAULT_PORT
 
 from ..terminal import OnTerminal
-from .faulty import QUIRE, wait_until
+from .faulty import DEADLINE_SECONDS, QUIRE, wait_until
 from .living import end_runtimes, holders
-from .server import Folder, events, free_port, printed, run_cell, until
+from .server import Folder, Server, events, free_port, printed, run_cell, until
 
 SALES = '# %% name="define"\nx = 41\n\n# %% name="show"\nprint(x + 1)\n'
 
@@ -34,8 +34,32 @@ def folder(tmp_path: Path) -> Iterator[Folder]:
     end_runtimes(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
+    """A folder for the tests that do their server no harm."""
+    path = tmp_path_factory.mktemp("shared")
+    (path / "sales.py").write_text(SALES)
+    made = Folder(path)
+    yield made
+    made.verify()
+    made.close()
+    end_runtimes(path)
+
+
+@pytest.fixture(scope="module")
+def log(shared: Folder) -> str:
+    return imported(shared)
+
+
+@pytest.fixture(scope="module")
+def server(shared: Folder) -> Iterator[Server]:
+    made = shared.start()
+    yield made
+    assert made.end() == 0
+
+
 def imported(folder: Folder) -> str:
-    return folder.quire("import", "sales.py", "--json")["log"]
+    return folder.imported("sales.py")
 
 
 # ---- One command
@@ -53,14 +77,14 @@ def test_somebody_signs_in_and_runs_a_cell_whose_output_arrives(folder: Folder) 
         assert browser.post("/api/sign-in", json={"token": token}).status_code == 401, "it is good once"
     assert server.end() == 0
     assert not (folder.path / ".quire" / "serve.json").exists()
-    folder.quire("verify")
+    folder.verify()
 
 
 def test_a_runtime_outlives_a_server_that_was_killed_and_the_next_one_starts_no_other(folder: Folder) -> None:
     """Rule 11."""
     log = imported(folder)
     token = folder.token("read", "edit", "run")
-    server = folder.start()
+    server = folder.start("--port", str(free_port()))  # the usual one is taken by whoever tests beside this
     with server.client(token) as client:
         run_cell(client, log, "define")
     before = holders(folder.path)
@@ -75,11 +99,9 @@ def test_a_runtime_outlives_a_server_that_was_killed_and_the_next_one_starts_no_
     assert holders(folder.path) == before, "nor does a clean end of the server end it"
 
 
-def test_two_runs_beside_a_server_have_their_own_runtimes_and_all_logs_are_whole(folder: Folder) -> None:
-    log = imported(folder)
-    server = folder.start()
-    runs = [folder.run("run", "sales.py", "--json") for _ in range(2)]
-    token = folder.token("read", "edit", "run")
+def test_two_runs_beside_a_server_have_their_own_runtimes(shared: Folder, server: Server, log: str) -> None:
+    runs = [shared.run("run", "sales.py", "--json") for _ in range(2)]
+    token = shared.token("read", "edit", "run")
     with server.client(token) as client:
         run_cell(client, log, "define")
         assert printed(run_cell(client, log, "show")) == "42\n"
@@ -90,8 +112,6 @@ def test_two_runs_beside_a_server_have_their_own_runtimes_and_all_logs_are_whole
     actors: list[set[str]] = [{entry["actor"] for entry in page} for page in claims]
     assert [len(each) for each in actors] == [1, 1, 1]
     assert len(actors[0] | actors[1] | actors[2]) == 3, "three runtimes"
-    assert server.end() == 0
-    folder.quire("verify")
 
 
 def test_files_and_notebooks_are_mirrored_unless_that_is_left_out(folder: Folder) -> None:
@@ -128,7 +148,7 @@ def test_it_ends_cleanly_and_tells_whoever_is_connected(folder: Folder) -> None:
         with pytest.raises(Exception, match="1012"):
             while True:
                 open_socket.recv()
-    assert server.process.wait(60) == 0
+    assert server.process.wait(DEADLINE_SECONDS) == 0
     assert "Traceback" not in folder.printed
 
 
@@ -150,9 +170,10 @@ def test_requests_that_are_under_way_are_answered_before_it_ends(folder: Folder)
     with server.client(token) as client:
         answer = client.post("/api/blobs", content=body(), headers={"Content-Type": "application/octet-stream"})
     assert answer.status_code == 200 and answer.json()["size"] == 23
-    assert server.process.wait(60) == 0
+    assert server.process.wait(DEADLINE_SECONDS) == 0
 
 
+@pytest.mark.slow  # it waits until a server gives up waiting
 def test_whoever_does_not_finish_is_not_waited_for(folder: Folder) -> None:
     server = folder.start()
     with unfinished(server.port, folder.token("read", "edit")):
@@ -160,6 +181,7 @@ def test_whoever_does_not_finish_is_not_waited_for(folder: Folder) -> None:
     assert folder.start().end() == 0
 
 
+@pytest.mark.slow  # rare
 def test_a_second_ctrl_c_ends_it_at_once(folder: Folder) -> None:
     server = folder.start()
     with unfinished(server.port, folder.token("read", "edit")):
@@ -188,6 +210,7 @@ def unfinished(port: int, token: str) -> Generator[None]:
         yield
 
 
+@pytest.mark.slow  # rare
 def test_on_a_terminal_the_browser_is_opened_unless_nobody_wants_that(folder: Folder) -> None:
     seen = folder.path / "seen"
     browser = folder.path / "browser"
@@ -212,41 +235,38 @@ def test_on_a_terminal_the_browser_is_opened_unless_nobody_wants_that(folder: Fo
 # ---- One per folder
 
 
-def test_a_second_one_on_the_folder_says_where_the_first_is(folder: Folder) -> None:
-    server = folder.start()
-    told = folder.quire("serve", status=3)
+def test_a_second_one_on_the_folder_says_where_the_first_is(shared: Folder, server: Server) -> None:
+    told = shared.quire("serve", status=3)
     assert server.url in told.stderr and "--take-over" in told.stderr
-    assert (folder.path / ".quire" / "serve.json").stat().st_mode & 0o777 == 0o600
-    assert "quire_" not in (folder.path / ".quire" / "serve.json").read_text(), "no secret in it"
+    assert (shared.path / ".quire" / "serve.json").stat().st_mode & 0o777 == 0o600
+    assert "quire_" not in (shared.path / ".quire" / "serve.json").read_text(), "no secret in it"
 
 
-def test_nobody_from_outside_can_pretend_to_be_the_server_or_a_runtime(folder: Folder) -> None:
-    log = imported(folder)
-    server = folder.start()
-    with server.client(folder.token("read", "edit", "run", "admin")) as client:
+def test_nobody_from_outside_can_pretend_to_be_the_server_or_a_runtime(
+    shared: Folder, server: Server, log: str
+) -> None:
+    with server.client(shared.token("read", "edit", "run", "admin")) as client:
         for name in ("server", f"runtime:{log}"):
             answer = client.post("/api/holds", json={"name": name, "seconds": 600})
             assert answer.status_code == 403, "it would keep others from starting"
-    server.end(signal.SIGKILL)
-    assert folder.start().end() == 0
 
 
-def test_open_makes_another_address_here_and_from_afar(folder: Folder) -> None:
-    log = imported(folder)
-    server = folder.start()
-    here = folder.quire("open", "sales", "--json")
+def test_open_makes_another_address_here_and_from_afar(shared: Folder, server: Server) -> None:
+    log = shared.notebook("opened.py", SALES)
+    here = shared.quire("open", "opened", "--json")
     assert here["url"].startswith(f"{server.url}/#sign-in=quire_") and here["url"].endswith(f"&notebook={log}")
-    afar = folder.quire("open", "--print", "--at", server.url, QUIRE_TOKEN=folder.token("read")).stdout.strip()
+    afar = shared.quire("open", "--print", "--at", server.url, QUIRE_TOKEN=shared.token("read")).stdout.strip()
     with httpx.Client(base_url=server.url, headers={"Origin": server.url}) as browser:
         signed_in = browser.post("/api/sign-in", json={"token": afar.partition("#sign-in=")[2]})
         assert signed_in.json()["actor"] == "human:ada"
+        browser.headers["X-Quire-Page-Key"] = signed_in.json()["page_key"]
         assert browser.get("/api/me").json()["scopes"] == ["read"], "no more than the token that asked"
 
 
 def test_another_takes_over_and_the_first_ends_cleanly(folder: Folder) -> None:
-    first = folder.start()
+    first = folder.start("--port", str(free_port()))
     second = folder.start("--take-over")
-    assert first.process.wait(60) == 0
+    assert first.process.wait(DEADLINE_SECONDS) == 0
     assert second.port == first.port
     assert json.loads((folder.path / ".quire" / "serve.json").read_text())["pid"] == second.process.pid
     assert second.end() == 0
@@ -260,6 +280,7 @@ def test_what_a_dead_server_left_is_no_obstacle(folder: Folder) -> None:
     assert folder.start().end() == 0
 
 
+@pytest.mark.slow  # rare
 def test_to_take_over_from_nobody_is_to_start(folder: Folder) -> None:
     (folder.path / ".quire").mkdir()
     # Of a process that lives, and is no server: its number is not enough for it to be ended.
@@ -279,6 +300,7 @@ def test_a_port_that_was_asked_for_and_is_taken_is_told_with_who_has_it(folder: 
     assert f"process {os.getpid()}" in told.stderr
 
 
+@pytest.mark.slow  # rare
 def test_without_one_the_next_that_is_free_is_used(folder: Folder, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = Folder(tmp_path / "other")

@@ -31,8 +31,7 @@ def server(folder: Folder) -> Server:
 
 
 def token(folder: Folder, name: str, kind: str) -> str:
-    words = ("--actor", name, "--kind", kind, "--scope", "read,edit")
-    return folder.quire("token", "new", *words, "--json")["secret"]
+    return folder.token("read", "edit", actor=f"{kind}:{name}")
 
 
 def calling(agent: Agent, notebook: str) -> Call:
@@ -47,7 +46,14 @@ def calling(agent: Agent, notebook: str) -> Call:
     return call
 
 
-@pytest.mark.parametrize("edits", [100, pytest.param(2000, marks=[pytest.mark.torture, pytest.mark.timeout(3600)])])
+@pytest.mark.parametrize(
+    "edits",
+    [
+        40,
+        pytest.param(100, marks=pytest.mark.slow),
+        pytest.param(2000, marks=[pytest.mark.torture, pytest.mark.timeout(3600)]),
+    ],
+)
 def test_no_update_is_lost_and_every_refusal_is_repaired_without_a_read(
     folder: Folder, server: Server, edits: int
 ) -> None:

@@ -12,8 +12,6 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from pathlib import Path
 
-import pytest
-
 import quire
 from quire.core import events as e
 from quire.core.events import Draft, KnownEvent
@@ -59,7 +57,6 @@ async def write_notebook(workspace: Workspace, log: LogId) -> None:
         await say(workspace, log, e.ExecutionRequested(execution=ExecutionId(f"x-{cell}"), cell=cell, source_hash=hash))
 
 
-@pytest.mark.timeout(120)
 async def test_a_notebook_is_written_run_followed_and_shown(tmp_path: Path) -> None:
     workspace = await quire.connect(tmp_path)
     log = LogId(new_id())

@@ -40,7 +40,13 @@ class Repo:
 
     def run(self, *command: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            list(map(str, command)), cwd=self.top, input=stdin, capture_output=True, text=True, env=self.env, timeout=60
+            list(map(str, command)),
+            cwd=self.top,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            env=self.env,
+            timeout=240,
         )
 
     def git(self, *arguments: str | Path, stdin: str = "") -> str:

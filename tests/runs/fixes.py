@@ -96,7 +96,7 @@ class Place:
         ready, told = asyncio.Event(), list[str]()
         task = asyncio.ensure_future(mirror(self.owner, self.folder, tell=told.append, ready=ready.set))
         try:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 await ready.wait()
             yield
         finally:
@@ -109,7 +109,7 @@ def sources(notebook: Notebook) -> list[str]:
 
 
 async def until(path: Path, text: str) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while path.read_text() != text:  # noqa: ASYNC110, ASYNC240 - the mirror has no event for it
             await asyncio.sleep(0.02)
 

@@ -55,8 +55,18 @@ WIDGET = code("import ipywidgets\nipywidgets.IntSlider(value=3)")
     ("cells", "args", "status"),
     [
         ((prose("# Sales"), DECLARED, LATER, CHANGES, prose("end")), ["-p", "top", "2", "--inject-paths"], 0),
-        ((code("print('before')"), code("1 / 0"), prose("never"), code("print('never')")), [], 1),
-        ((code("print(1)"), code("import sys\nsys.exit(0)"), code("print('never')")), [], 0),
+        pytest.param(
+            (code("print('before')"), code("1 / 0"), prose("never"), code("print('never')")),
+            [],
+            1,
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            (code("print(1)"), code("import sys\nsys.exit(0)"), code("print('never')")),
+            [],
+            0,
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["parameters", "error", "exit-0"],
 )
@@ -93,6 +103,7 @@ def test_streams_widgets_and_the_folder_are_as_papermill_was_told(tmp_path: Path
     assert states[model]["state"]["value"] == 3
 
 
+@pytest.mark.slow
 def test_papermill_saves_while_a_cell_runs(tmp_path: Path) -> None:
     begun = 'any("begun" in "".join(each.get("text", "")) for each in second["outputs"])'
     # papermill writes the file itself, and not all at once.
@@ -108,7 +119,14 @@ def test_papermill_saves_while_a_cell_runs(tmp_path: Path) -> None:
     ("source", "args", "status", "error", "ended"),
     [
         ("import os\nos._exit(3)", [], 138, "DeadKernelError", "dead_kernel"),
-        ("import time\ntime.sleep(600)", ["--execution-timeout", "1"], 1, "CellTimeoutError", "timeout"),
+        pytest.param(
+            "import time\ntime.sleep(600)",
+            ["--execution-timeout", "1"],
+            1,
+            "CellTimeoutError",
+            "timeout",
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["dead", "timeout"],
 )
@@ -144,6 +162,7 @@ def test_ctrl_c_is_a_cancelled_run_and_its_file_is_whole(tmp_path: Path) -> None
     assert outcome.status == "cancelled"
 
 
+@pytest.mark.slow
 def test_a_notebook_that_names_no_kernel_is_one_in_python(tmp_path: Path) -> None:
     """papermill's own engine refuses it."""
     write(tmp_path / "in.ipynb", code("print(x)"))

@@ -14,7 +14,7 @@ import pytest
 
 import quire
 
-from ..doors.test_cli import run
+from ..command import run_process as run
 from ..kernels import register
 
 
@@ -90,6 +90,7 @@ def test_half_a_character_is_refused_by_the_name_of_its_parameter(tmp_path: Path
 # ---- Others
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "language", "declared", "shows", "values", "seen"),
     [
@@ -148,6 +149,7 @@ def test_a_notebook_runs_in_its_language_with_its_parameters(
     assert outcome.notebook.cells[1].metadata.tags == ["injected-parameters"]
 
 
+@pytest.mark.slow
 def test_a_script_in_bash_runs_from_the_command_line(tmp_path: Path, kernels: dict[str, str]) -> None:
     (tmp_path / "greet.sh").write_text('# %% tags=["parameters"]\nwho=nobody\n\n# %%\necho "Hello, $who."\n')
     done = run("run", "greet.sh", "out.ipynb", "-p", "who", "it's me", "--json", at=tmp_path, env=kernels)
@@ -157,6 +159,7 @@ def test_a_script_in_bash_runs_from_the_command_line(tmp_path: Path, kernels: di
     assert made["metadata"]["kernelspec"]["name"] == "bash"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [("-k", "bash"), ("-l", "bash")])
 def test_whoever_names_a_kernel_or_a_language_decides_that_of_the_parameters(
     tmp_path: Path, kernels: dict[str, str], named: tuple[str, str]
@@ -169,23 +172,24 @@ def test_whoever_names_a_kernel_or_a_language_decides_that_of_the_parameters(
     assert made["metadata"]["language_info"]["name"] == "bash"
 
 
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (["-k", "dino"], "There is no kernel 'dino' here. Did you mean deno?"),
-        (["-k", "bosh"], "Did you mean bash?"),
-        (["-k", "zzz"], "Known: bash, deno, ir, python3"),
-        (["-l", "fortran"], "There is no kernel for 'fortran' here"),
-    ],
-)
 def test_an_unknown_kernel_is_refused_and_the_nearest_are_named(
-    tmp_path: Path, kernels: dict[str, str], args: list[str], said: str
+    tmp_path: Path, kernels: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "plain.ipynb").write_text(json.dumps(notebook(cell("1"))))
-    done = run("run", "plain.ipynb", *args, at=tmp_path, env=kernels)
-    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    for name, value in kernels.items():
+        monkeypatch.setenv(name, value)
+    asked: list[tuple[dict[str, Any], str]] = [
+        ({"kernel_name": "dino"}, "There is no kernel 'dino' here. Did you mean deno?"),
+        ({"kernel_name": "bosh"}, "Did you mean bash?"),
+        ({"kernel_name": "zzz"}, "Known: bash, deno, ir, python3"),
+        ({"language": "fortran"}, "There is no kernel for 'fortran' here"),
+    ]
+    for named, said in asked:
+        with pytest.raises(quire.BadInput) as refused:
+            quire.run(notebook(cell("1")), at=tmp_path, progress_bar=False, **named)
+        assert said in str(refused.value)
 
 
+@pytest.mark.slow
 def test_what_a_kernel_shows_after_it_said_that_it_is_done_belongs_to_the_cell(
     tmp_path: Path, kernels: dict[str, str]
 ) -> None:

@@ -18,14 +18,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import quire
 from quire.core.exchange import WHOLE_TEXT
 from quire.core.ids import CellId
 from quire.core.sheet import Sheet, SheetCell
 from quire.files import formats
 from quire.files.ipynb_parts import parts
 
-from ..corpus import IPYNB
-from ..doors.test_cli import QUIRE, run
+from ..command import QUIRE
+from ..command import run_process as run
+from ..conftest import examples
+from ..corpus import IPYNB, for_each
 
 WAIT = (
     "import pathlib, time\nprint('waiting', flush=True)\nwhile not pathlib.Path('go').exists():\n    time.sleep(0.01)"
@@ -52,7 +55,7 @@ def states(path: Path) -> list[str]:
 
 
 def until(holds: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while not holds():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
@@ -73,14 +76,14 @@ def begun(folder: Path, *args: str) -> subprocess.Popen[str]:
 
 
 def talked(process: subprocess.Popen[str]) -> None:
-    """Let the running cell talk for two seconds, and see that nobody else says a word."""
+    """Let the running cell talk for a while, and see that nobody else says a word."""
     assert process.stderr is not None
-    assert [process.stderr.readline() for _ in range(40)] == ["still\n"] * 40
+    assert [process.stderr.readline() for _ in range(12)] == ["still\n"] * 12
 
 
 def ended(process: subprocess.Popen[str], folder: Path) -> tuple[int, Any, str]:
     (folder / "go").touch()
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=240)
     return process.returncode, json.loads(out), err
 
 
@@ -126,8 +129,7 @@ def test_papermills_settings_say_what_is_saved_before_the_end(tmp_path: Path) ->
 def test_pages_and_logbooks_are_written_as_well(tmp_path: Path, ending: str) -> None:
     png = "b'\\x89PNG\\r\\n\\x1a\\n' + bytes(5000)"
     notebook(tmp_path, f"from IPython.display import Image\nprint('y' * 100_000)\nImage(data={png}, format='png')")
-    done = run("run", "a.py", f"a.{ending}", at=tmp_path)
-    assert done.returncode == 0, done.stderr
+    quire.run(tmp_path / "a.py", tmp_path / f"a.{ending}", at=tmp_path, progress_bar=False)
     text = (tmp_path / f"a.{ending}").read_text()
     assert "y" * 1000 in text
     assert ("data:image/png;base64,iVBORw0KGgo" in text) == (ending == "html")
@@ -142,7 +144,7 @@ def test_standard_output_gets_the_notebook_at_the_end_and_nothing_else(tmp_path:
     assert made.metadata.papermill.output_path == "-"
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [QUIRE, "run", "a.py", "-"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+            [QUIRE, "run", "a.py", "-"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=240
         )
     assert done.returncode == 4
     assert "Standard output cannot be written: No space left on device." in done.stderr
@@ -151,12 +153,13 @@ def test_standard_output_gets_the_notebook_at_the_end_and_nothing_else(tmp_path:
         assert process.stdout is not None
         assert process.stdout.read(10) == b'{\n "cells"'
         process.stdout.close()
-        assert process.wait(60) == 0
+        assert process.wait(240) == 0
 
 
 # ---- What is large
 
 
+@pytest.mark.slow
 def test_a_gigabyte_of_text_and_many_images_take_little_memory(tmp_path: Path) -> None:
     """Rule 5: the whole text is in a blob, and the file stays usable."""
     line = "line = 'x' * 1023 + '\\n'"
@@ -204,7 +207,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """
 
 
-@pytest.mark.parametrize("path", IPYNB, ids=lambda path: path.name)
+@for_each(IPYNB)
 def test_a_notebook_in_parts_is_the_notebook(path: Path) -> None:
     sheet = formats.read(path.read_bytes().decode(), str(path))
     whole = formats.write(sheet, "a.ipynb")
@@ -223,8 +226,9 @@ def test_large_pictures_in_parts_are_the_pictures(other: str) -> None:
     assert "".join(parts(sheet, [(cell, shows)], "a.ipynb")) == formats.write(sheet, "a.ipynb")
 
 
-@given(st.text("ab\r\n\x85\u2028", max_size=40), st.integers(0, 3))
 @pytest.mark.generated
+@examples(40)
+@given(st.text("ab\r\n\x85\u2028", max_size=40), st.integers(0, 3))
 def test_a_long_text_in_parts_is_the_text(text: str, times: int) -> None:
     output = {"output_type": "stream", "name": "stderr", "text": (text + "x" * 499_990) * times + text}
     sheet = Sheet(cells=(SheetCell(id=CellId("a"), outputs=[output, output]),))
@@ -315,6 +319,7 @@ def test_a_disk_that_is_read_only_is_refused_before_the_first_cell(
     assert json.loads(run("sql", "select * from runs", "--json", at=tmp_path).stdout) == []
 
 
+@pytest.mark.slow
 def test_a_full_disk_keeps_the_last_whole_version_and_the_run_is_whole_in_its_log(
     tmp_path: Path, on_disks: Callable[[str], str]
 ) -> None:
@@ -337,6 +342,7 @@ def test_a_full_disk_keeps_the_last_whole_version_and_the_run_is_whole_in_its_lo
     assert len(book(tmp_path / "b.ipynb").cells[1].outputs[0].data["image/png"]) > 4_000_000
 
 
+@pytest.mark.slow
 def test_a_store_on_a_full_disk_ends_the_run_and_its_log_is_true_once_there_is_room(
     tmp_path: Path, on_disks: Callable[[str], str]
 ) -> None:

@@ -9,7 +9,9 @@ from typing import Any, cast
 import nbformat
 import pytest
 
-from ..doors.test_cli import run
+import quire
+
+from ..command import run_process as run
 
 BOOK = """\
 # %% tags=["parameters"]
@@ -35,25 +37,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def printed(folder: Path, *flags: str) -> list[str]:
-    done = run("run", "n.py", "out.ipynb", "-p", "n", "5", *flags, "--json", at=folder)
-    assert done.returncode == 0, done.stderr
+def printed(folder: Path, **part: Any) -> list[str]:
+    quire.run(folder / "n.py", folder / "out.ipynb", {"n": 5}, at=folder, progress_bar=False, **part)
     book: Any = cast("Any", nbformat).read(folder / "out.ipynb", as_version=4)
     return ["".join(output.text for output in cell.outputs) for cell in book.cells if cell.cell_type == "code"]
 
 
 @pytest.mark.parametrize(
-    ("flags", "shown"),
+    ("part", "shown"),
     [
-        (["--from", "fit"], ["", "fit 5\n", "report 5\n"]),
-        (["--from", "6"], ["", "", "report 5\n"]),  # as it is shown: with the injected cell and the text
-        (["--only", "prepare"], ["load 5\n", "", ""]),
-        (["--only", "prepare", "--only", "slow"], ["load 5\n", "fit 5\n", ""]),
-        (["--from", "report", "--only", "model"], ["", "", "report 5\n"]),
+        ({"start": "6"}, ["", "", "report 5\n"]),  # as it is shown: with the injected cell and the text
+        ({"only": ["prepare", "slow"]}, ["load 5\n", "fit 5\n", ""]),
+        ({"start": "report", "only": ["model"]}, ["", "", "report 5\n"]),
     ],
 )
-def test_some_cells_run_and_parameters_always_do(folder: Path, flags: list[str], shown: list[str]) -> None:
-    assert printed(folder, *flags)[2:] == shown
+def test_some_cells_run_and_parameters_always_do(folder: Path, part: dict[str, Any], shown: list[str]) -> None:
+    assert printed(folder, **part)[2:] == shown
 
 
 def test_what_is_left_out_is_on_record_as_left_out(folder: Path) -> None:
@@ -64,19 +63,18 @@ def test_what_is_left_out_is_on_record_as_left_out(folder: Path) -> None:
     assert [cell["state"] for cell in cells if cell["kind"] == "code"] == ["ok", "skipped", "ok", "skipped"]
 
 
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        (["--from", "fitt"], "There is no cell 'fitt'. Nearest: fit"),
-        (["--from", "99"], "There is no cell '99'."),
-        (["--only", "modle"], "No cell that runs has the tag modle. Tags here: model"),
-        (["--from", "report", "--only", "prepare"], "No cell that runs has the tag prepare"),
-        (["--resume", "nothing"], "There is no notebook or run 'nothing'"),
-    ],
-)
-def test_a_part_that_is_not_there_is_refused_before_anything_runs(folder: Path, flags: list[str], said: str) -> None:
-    done = run("run", "n.py", *flags, at=folder)
-    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+def test_a_part_that_is_not_there_is_refused_before_anything_runs(folder: Path) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"start": "fitt"}, "There is no cell 'fitt'. Nearest: fit"),
+        ({"start": "99"}, "There is no cell '99'."),
+        ({"only": ["modle"]}, "No cell that runs has the tag modle. Tags here: model"),
+        ({"start": "report", "only": ["prepare"]}, "No cell that runs has the tag prepare"),
+        ({"resume": "nothing"}, "There is no notebook or run 'nothing'"),
+    ]
+    for part, said in wrong:
+        with pytest.raises(quire.NotFound) as refused:
+            quire.run(folder / "n.py", at=folder, progress_bar=False, **part)
+        assert said in str(refused.value)
     assert json.loads(run("runs", "list", "--json", at=folder).stdout) == []
 
 

@@ -17,17 +17,16 @@ from quire.core.errors import BadInput, NotFound, QuireError, Unavailable
 from quire.runs.places import check_place, is_remote, read_place, shown, write_place
 from quire.stores.objects import PART
 
-from ..contracts.test_blobs import ACCESS_KEY, SECRET_KEY, S3Server, s3_server
-from ..doors.test_cli import run
+from ..command import run_process as run
+from ..object_storage import ACCESS_KEY, SECRET_KEY, S3Server
 from .web import Web, serving
 
 NOTEBOOK = "# %% [markdown]\n# Sales: größer\n\n# %%\nprint('hello')\n"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[S3Server]:
-    with s3_server() as server:
-        yield server
+@pytest.fixture
+def server(s3: S3Server) -> S3Server:
+    return s3
 
 
 @pytest.fixture
@@ -150,14 +149,9 @@ async def test_bytes_that_are_no_text_are_told_with_their_place(bucket: str, ser
     assert message == f"s3://{bucket}/a.py: line 2, byte 6 is not UTF-8 text. Is it a notebook?"
 
 
-async def test_refused_credentials_say_nothing_of_themselves_and_may_still_write(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with s3_server() as strict:
-        for name, value in settings(strict.port).items():
-            monkeypatch.setenv(name, value)
-        place = f"s3://{strict.bucket()}/a.ipynb"
-        strict.ask("POST", "/moto-api/reset-auth", b"0")  # from here on, it looks at credentials
+async def test_refused_credentials_say_nothing_of_themselves_and_may_still_write(server: S3Server, bucket: str) -> None:
+    place = f"s3://{bucket}/a.ipynb"
+    with server.looking_at_credentials():
         for attempt in (read_place(place), write_place(place, "x")):
             assert f"{place}: these credentials were refused (403" in await told(attempt, Unavailable)
         await check_place(place)
@@ -278,7 +272,7 @@ def test_a_notebook_in_a_bucket_runs_into_the_bucket_and_from_the_web_into_a_pag
         assert "s3cret" not in text
 
 
-@pytest.mark.parametrize("failing", ["answer 500", "cut"])
+@pytest.mark.parametrize("failing", ["answer 500", pytest.param("cut", marks=pytest.mark.slow)])
 def test_storage_that_fails_halfway_leaves_the_last_whole_version_and_the_run_in_its_log(
     web: Web, tmp_path: Path, failing: Any
 ) -> None:

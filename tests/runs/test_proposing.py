@@ -136,7 +136,7 @@ async def test_a_notebook_that_is_bound_to_the_file_gets_the_proposal_whatever_i
 
 
 async def until_says(place: Place, log: LogId, source: str) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while source not in sources(await place.owner.read(log)):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.02)
 

@@ -22,7 +22,7 @@ from quire.core.results import declared
 from quire.files import formats
 from quire.runs.results import Rows, results
 
-from ..doors.test_cli import run
+from ..command import run_process as run
 from ..kernels import register
 
 RECORDS = """\
@@ -344,6 +344,7 @@ def test_what_the_page_declares_is_declared() -> None:
     assert [each.name for each in declared(formats.read(block, "a.py"))] == ["health_score", "rows"]
 
 
+@pytest.mark.slow
 def test_another_language_records_as_the_page_says(tmp_path: Path) -> None:
     (source,) = examples("r")
     (tmp_path / "notebook.r").write_text(f"# %%\n{source}")

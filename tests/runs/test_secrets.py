@@ -15,7 +15,7 @@ from urllib.parse import quote
 import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 
-from ..doors.test_cli import QUIRE
+from ..command import QUIRE
 from .test_environment import PATIENCE, quire, surroundings
 
 TOKEN = "tok-4f9a8b7c6d5e"

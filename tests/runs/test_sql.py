@@ -101,7 +101,11 @@ def test_frames_are_tables_and_what_a_query_gives_is_a_frame(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("without", "kind"),
-    [(("pandas",), "polars"), (("pandas", "polars"), "duckdb"), (("pandas", "pyarrow"), "duckdb")],
+    [
+        (("pandas",), "polars"),
+        pytest.param(("pandas", "polars"), "duckdb", marks=pytest.mark.slow),
+        pytest.param(("pandas", "pyarrow"), "duckdb", marks=pytest.mark.slow),
+    ],
 )
 def test_what_a_query_gives_is_of_the_library_that_is_there(
     tmp_path: Path, without: tuple[str, ...], kind: str

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import nbformat
 
-from ..doors.test_cli import run
+from ..command import run_process as run
 
 SLIDER = """\
 # %%

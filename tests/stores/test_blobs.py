@@ -431,6 +431,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 def test_a_large_blob_passes_through_little_memory(folder: Path) -> None:
     told = answer(start(PEAK, folder, "{}", 200_000_000))
     assert told["size"] > 199_000_000

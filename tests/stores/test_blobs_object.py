@@ -10,7 +10,7 @@ import re
 import socket
 import threading
 import traceback
-from collections.abc import AsyncGenerator, Awaitable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Coroutine
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -22,17 +22,13 @@ from quire.stores.blobs import CHUNK, open_blobs
 from quire.stores.blobs_object import PART, ObjectBlobs
 
 from ..contracts.test_blobs import (
-    ACCESS_KEY,
-    SECRET_KEY,
-    S3Server,
     cancel_halfway,
     data_of,
     hashes,
     in_pieces,
     read,
-    s3_options,
-    s3_server,
 )
+from ..object_storage import ACCESS_KEY, SECRET_KEY, S3Server, s3_options
 from .test_blobs import PEAK, answer, on_own_disk, start
 
 # Lines are cut on purpose here; a socket that is collected late is the test's, not the code's.
@@ -42,10 +38,9 @@ IMPATIENT = {"retry_config": {"max_retries": 1, "backoff": {"init_backoff": time
 UNKNOWN = "0" * 64
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[S3Server]:
-    with s3_server() as server:
-        yield server
+@pytest.fixture
+def server(s3: S3Server) -> S3Server:
+    return s3
 
 
 @pytest.fixture
@@ -141,7 +136,7 @@ async def on_line(server: S3Server, bucket: str) -> AsyncGenerator[tuple[Line, O
 async def told(attempt: Awaitable[Any]) -> str:
     """What somebody sees who tries in vain: with the traceback, and without a credential."""
     with pytest.raises(Unavailable) as caught:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             await attempt
     whole = "".join(traceback.format_exception(caught.value))
     assert ACCESS_KEY not in whole
@@ -244,7 +239,7 @@ async def test_a_put_cancelled_while_it_is_sent_keeps_nothing(
     await cancel_halfway(blobs, data_of(2 * CHUNK))
     line.up, line.stalls = CHUNK, True
     put = asyncio.create_task(blobs.put(data_of(8 * PART)))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         await line.stalled.wait()
         put.cancel()
         line.resumed.set()
@@ -263,7 +258,7 @@ async def test_reading_that_is_cancelled_leaves_the_blobs_of_use(on_line: tuple[
         line.stalled.clear()
         line.resumed.clear()
         task = asyncio.create_task(cast("Coroutine[Any, Any, Any]", attempt))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             await line.stalled.wait()
             task.cancel()
             line.resumed.set()
@@ -330,10 +325,8 @@ async def test_a_bucket_that_does_not_exist_is_named(server: S3Server) -> None:
         assert message == "s3://no-such-bucket: there is no such bucket. Create it, or correct the address."
 
 
-async def test_refused_credentials_are_not_repeated() -> None:
-    with s3_server() as server:
-        bucket = server.bucket()
-        server.ask("POST", "/moto-api/reset-auth", b"0")  # from here on, it looks at credentials
+async def test_refused_credentials_are_not_repeated(server: S3Server, bucket: str) -> None:
+    with server.looking_at_credentials():
         blobs = ObjectBlobs(f"s3://{bucket}", **s3_options(server.port), **IMPATIENT)
         for attempt in (blobs.put(b"hello"), blobs.size(UNKNOWN), blobs.delete(UNKNOWN), hashes(blobs)):
             message = await told(attempt)
@@ -441,6 +434,7 @@ def test_a_full_disk_on_the_way_is_told_and_keeps_nothing(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_large_blob_passes_through_little_memory(server: S3Server, bucket: str) -> None:
     found = answer(start(PEAK, f"s3://{bucket}", json.dumps(s3_options(server.port)), 120_000_000))
     assert found["size"] > 119_000_000

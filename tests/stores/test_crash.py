@@ -20,6 +20,8 @@ from ..places import open_place
 from .test_race import race
 
 CYCLES = 100 if os.environ.get("QUIRE_TORTURE") else 10
+FEW_CYCLES = 3
+"""For daily work: each starts processes, and what they leave is looked at again after every kill."""
 WRITERS = 2
 """Processes; each writes with four tasks."""
 
@@ -92,13 +94,13 @@ async def check(place: str, told: set[tuple[str, int, str]]) -> None:
         await store.close()
 
 
-async def crash(place: str) -> None:
+async def crash(place: str, cycles: int = CYCLES) -> None:
     moment = random.Random((os.environ.get("QUIRE_TORTURE") and random.randrange(10**9)) or 7)
     told: set[tuple[str, int, str]] = set()
-    for cycle in range(CYCLES):
+    for cycle in range(cycles):
         told |= await write_and_kill(place, cycle, moment)
         await check(place, told)
-    assert len(told) > CYCLES * WRITERS
+    assert len(told) > cycles * WRITERS
 
 
 async def server_crash(server: Postgres, place: str) -> None:
@@ -117,9 +119,10 @@ async def server_crash(server: Postgres, place: str) -> None:
 
 
 async def test_writers_killed_at_random_lose_nothing_on_sqlite(tmp_path: Path) -> None:
-    await crash(f"sqlite:{tmp_path / 'quire.db'}")
+    await crash(f"sqlite:{tmp_path / 'quire.db'}", FEW_CYCLES)
 
 
+@pytest.mark.slow
 async def test_writers_killed_at_random_lose_nothing_on_postgres(postgres: Postgres) -> None:
     async with postgres.schema() as schema:
         await crash(f"{postgres.url}#{schema}")
@@ -152,12 +155,13 @@ async def test_what_a_killed_writer_had_sent_is_committed_later_with_its_head(po
 
 async def some(connection: Any, question: str) -> list[Any]:
     """The answer, as soon as there is one."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while not (rows := await connection.fetch(question)):  # noqa: ASYNC110 - the database does not tell
             await asyncio.sleep(0.01)
     return rows
 
 
+@pytest.mark.slow
 async def test_a_database_that_crashes_under_its_writers_loses_nothing() -> None:
     server = Postgres()
     try:

@@ -116,7 +116,7 @@ async def test_a_process_that_holds_the_file_for_long_is_waited_for(tmp_path: Pa
     assert await store.read(LOG) == []
     other.execute("COMMIT")
     other.close()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         await waiting
     await store.close()
 

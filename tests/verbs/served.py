@@ -72,6 +72,6 @@ async def served(folder: Path, name: str, *, with_kernel: bool = True) -> AsyncG
         yield made
     finally:
         over.set()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(240):
             await asyncio.gather(*tasks)
         await owner.close()

@@ -19,7 +19,7 @@ from quire.workspace import access
 from .served import Served, served
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-SLEEP = "import time\ntime.sleep(600)"
+SLEEP = "print('begun', flush=True)\nimport time\ntime.sleep(600)"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -29,12 +29,14 @@ async def nb(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Served]
         yield made
 
 
-async def until(nb: Served, *running: str) -> Notebook:
-    """Wait until exactly these cells run."""
-    async with asyncio.timeout(60):
+async def until(nb: Served, running: str, *, prints: bool = True) -> Notebook:
+    """Wait until exactly this cell runs, and has printed: what is interrupted before may not be there yet."""
+    async with asyncio.timeout(240):
         async for _ in nb.owner.follow(nb.log):
             now = await nb.read()
-            if [id for id, cell in now.cells.items() if cell.state == "running"] == list(running):
+            found = {id: cell.execution for id, cell in now.cells.items() if cell.state == "running"}
+            execution = found.get(CellId(running))
+            if len(found) == 1 and execution is not None and (execution.outputs or not prints):
                 return now
     raise AssertionError
 
@@ -68,7 +70,7 @@ async def test_code_without_a_cell_can_be_interrupted(nb: Served) -> None:
 async def test_what_a_cell_asks_is_answered(nb: Served) -> None:
     await nb.add(c1="print('hello ' + input('name? '))")
     await run(nb.here, RunWanted(notebook="sales", cells=("c1",), seconds=0))
-    await until(nb, "c1")
+    await until(nb, "c1", prints=False)
     answer = await control(nb.here, Control(notebook="sales", action="answer", text="ada"))
     assert answer.text.startswith("answered c1")
     ended = await wait(nb.here, Wait(notebook="sales", since=int(str(answer.facts["cursor"])), seconds=60))

@@ -21,7 +21,7 @@ import pytest_asyncio
 from PIL import Image
 
 from quire.core import events as e
-from quire.core.errors import BadInput, NotFound, Refused
+from quire.core.errors import BadInput, NotFound, QuireError, Refused
 from quire.core.events import Display, Output, Raised, Stream
 from quire.core.ids import WORKSPACE_LOG, ActorId, CellId, ExecutionId
 from quire.core.text import source_hash
@@ -35,7 +35,7 @@ from quire.verbs.reading import output, read
 from quire.verbs.wanted import OutputWanted, Read
 from quire.workspace.clock import new_id
 
-from ..doors.test_cli import QUIRE
+from ..command import run
 from .served import Served, served
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -167,10 +167,15 @@ async def test_a_file_of_a_closed_notebook_is_closed(nb: Served) -> None:
     log = await opened(nb.here, "closed.py")
     closed = e.RoleSet(actor=ActorId("human:boss"), role="owner", notebook=log)
     await nb.owner.submit(WORKSPACE_LOG, [e.Draft(id=new_id(), event=closed)])
-    token = await nb.owner.create_token(ActorId("human:eve"), ["read", "edit"])
-    theirs = Here(workspace=await nb.owner.bearer(token.secret), folder=nb.folder)
-    with pytest.raises(Refused, match="no role"):
-        await read(theirs, Read(notebook="closed.py"))
+    cases: list[tuple[list[e.Scope], type[QuireError]]] = [
+        (["read", "edit", "run"], Refused),
+        (["read", "edit"], NotFound),
+    ]
+    for scopes, refusal in cases:
+        token = await nb.owner.create_token(ActorId("human:eve"), scopes)
+        theirs = Here(workspace=await nb.owner.bearer(token.secret), folder=nb.folder)
+        with pytest.raises(refusal, match="no role" if refusal is Refused else "no notebook"):
+            await read(theirs, Read(notebook="closed.py"))
 
 
 # ---- Every byte
@@ -393,18 +398,15 @@ async def test_without_pillow_small_pictures_are_shown_as_they_are(monkeypatch: 
 
 async def test_the_command_line_pages_searches_and_writes_pictures(nb: Served, tmp_path: Path) -> None:
     async def quire(*words: str) -> tuple[int, str]:
-        made = await asyncio.create_subprocess_exec(
-            QUIRE, *words, cwd=nb.folder, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-        )
-        said, _ = await made.communicate()
-        return made.returncode or 0, said.decode()
+        done = await asyncio.to_thread(run, *words, at=nb.folder)
+        return done.returncode, done.stdout + done.stderr
 
     data = png(40, 30)
     ref = await nb.owner.put_blob(data, "image/png")
     seq = await show(nb, "line1", Stream(name="stdout", head="one\ntwo\n"), Display(blobs={"image/png": ref}))
     assert await quire("output", "shown", f"line1.0@{seq}", "--from", "4") == (
         0,
-        f"line.0@{seq} stdout [characters 4-8 of 8]\ntwo\n\n",
+        f"line.0@{seq} imported stdout [characters 4-8 of 8]\ntwo\n\n",
     )
     assert "at=4: two" in (await quire("output", "shown", "line1", "--find", "t.o"))[1]
     status, _ = await quire("output", "shown", "line1", "--image", str(tmp_path / "a.png"))

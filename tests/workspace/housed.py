@@ -25,8 +25,8 @@ from ..serving import Server, served
 from .relay import Relay, relay
 
 LOG = LogId("n1")
-ALL: tuple[e.Scope, ...] = ("read", "edit", "run", "approve", "admin")
-PATIENCE = 60
+ALL: tuple[e.Scope, ...] = ("read", "edit", "run", "approve", "admin", "bind")
+PATIENCE = 240
 
 
 class House:

@@ -17,6 +17,8 @@ class Relay:
         self.passed = 0
         """How many bytes went through it, both ways."""
         self.connections = 0
+        self.refused = 0
+        """How many connections were cut off because it led nowhere."""
         self._cuts: Iterator[int] = iter(cuts)
         """After how many bytes each of the next connections is cut; those after them are not."""
         self._open: set[asyncio.StreamWriter] = set()
@@ -38,7 +40,9 @@ class Relay:
         self.connections += 1
         self._open.add(writer)
         try:
-            if self.target is not None:
+            if self.target is None:
+                self.refused += 1
+            else:
                 await self._pass_on(reader, writer, self.target)
         except (OSError, asyncio.CancelledError):
             pass  # asyncio would complain of the latter

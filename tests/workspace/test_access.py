@@ -13,7 +13,7 @@ from quire.workspace import access
 def test_an_agent_acts_for_the_owner_and_may_say_yes_to_nothing() -> None:
     made = access.agent("claude", ["run"])
     assert (made.actor, made.on_behalf_of) == ("agent:claude", access.owner().actor)
-    assert made.scopes == {"read", "edit", "run"} and made.asks == {"run"}
+    assert made.scopes == {"read", "edit", "run", "bind"} and made.asks == {"run"}
     assert not made.owns and made.is_bound, "roles bind it as they bind everybody"
 
 

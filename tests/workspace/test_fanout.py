@@ -85,7 +85,7 @@ class Reader:
         return self
 
     async def until(self, seq: int) -> list[int]:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(240):
             while self.cursor.seq < seq:
                 self.woken.clear()
                 while (page := await self.cursor.take()) is not None:
@@ -170,7 +170,7 @@ async def test_nobody_is_shown_anything_before_rights_were_looked_at(store: Coun
     fanout = Fanout(store, look)
     reader = await Reader().watch(fanout)
     await append(store, 3)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(240):
         while not looked:  # noqa: ASYNC110 - it is told to nobody else
             await asyncio.sleep(0)
     assert await reader.cursor.take() is None

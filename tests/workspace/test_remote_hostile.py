@@ -30,7 +30,7 @@ from ..serving import served
 SECRET = "quire_s3cret-of-ada"
 LOG = LogId("n1")
 ME = b'{"actor": "human:ada", "scopes": ["read"]}'
-PATIENCE = 30
+PATIENCE = 240
 
 
 class Impostor:

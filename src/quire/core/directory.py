@@ -5,7 +5,7 @@ Actors, roles, policies, tokens (without their secrets) and logs that came from 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -13,7 +13,10 @@ from msgspec.structs import replace
 
 from . import events as e
 from .events import Entry, Permission, Role, Scope
-from .ids import ActorId, LogId, TokenId
+from .ids import ActorId, LogId, TokenId, actor_kind
+
+RUNTIME_SCOPES: frozenset[Scope] = frozenset(("read", "serve"))
+"""What the token of a runtime can allow."""
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,9 +37,15 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
     asks: tuple[Scope, ...] = ()
     once: bool = False
     then_until: str | None = None
+    version: int = 0
     created_by: ActorId
     created_at: str
     revoked_by: ActorId | None = None
+    parent: TokenId | None = None
+
+    def is_over(self, at: str) -> bool:
+        """Whether it was revoked or has expired, whatever became of the token it was made with."""
+        return self.revoked_by is not None or (self.expires_at is not None and at >= self.expires_at)
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +94,29 @@ def role_key(notebook: LogId | None, actor: ActorId) -> str:
     return f"{notebook or '*'} {actor}"
 
 
+def lineage(now: Directory, token: TokenId) -> Iterator[tuple[TokenId, Token | None]]:
+    """Yield a token, the one with which it was made, and so on; None for one that is not known."""
+    seen: set[TokenId] = set()
+    following: TokenId | None = token
+    # Nobody makes a token with one that is younger, so there is no circle; a log that has one must not hang us.
+    while following is not None and following not in seen:
+        seen.add(following)
+        found = now.tokens.get(following)
+        yield following, found
+        following = found.parent if found is not None else None
+
+
+def ended_by(now: Directory, token: TokenId, at: str) -> TokenId | None:
+    """Return the token whose end is the end of this one, itself or one above it; None while it is valid."""
+    return next((each for each, found in lineage(now, token) if found is None or found.is_over(at)), None)
+
+
+def end_of(now: Directory, token: TokenId) -> str | None:
+    """Return when a token expires: no later than the one with which it was made. None: never."""
+    ends = (found.expires_at for _, found in lineage(now, token) if found is not None)
+    return min((end for end in ends if end is not None), default=None)
+
+
 def _apply(now: Directory, entry: Entry) -> None:
     match event := entry.event:
         case e.ActorKnown():
@@ -114,15 +146,30 @@ def _set_policy(now: Directory, event: e.PolicySet) -> None:
 
 
 def _create_token(now: Directory, entry: Entry, event: e.TokenCreated) -> None:
+    scopes = _as_today(event.actor, event.scopes)
     now.tokens[event.token] = Token(
         actor=event.actor,
-        scopes=event.scopes,
+        scopes=scopes,
         on_behalf_of=event.on_behalf_of,
         notebooks=event.notebooks,
         expires_at=event.expires_at,
-        asks=event.asks,
+        asks=tuple(scope for scope in event.asks if scope in scopes),
         once=event.once,
         then_until=event.then_until,
+        version=event.version,
         created_by=entry.by,
         created_at=entry.at,
+        parent=event.parent,
     )
+
+
+def _as_today(actor: ActorId, scopes: tuple[Scope, ...]) -> tuple[Scope, ...]:
+    """The scopes of a token as they count: old logs hold some that its kind of actor is no longer given.
+
+    `run` of a runtime meant to do what others ask for, which is `serve` now; and only humans say yes.
+    """
+    kind = actor_kind(actor)
+    if kind == "runtime":
+        read: list[Scope] = ["serve" if scope == "run" else scope for scope in scopes]
+        return tuple(dict.fromkeys(scope for scope in read if scope in RUNTIME_SCOPES))
+    return scopes if kind == "human" else tuple(scope for scope in scopes if scope != "approve")

@@ -12,6 +12,7 @@ from .lines import changes, lines_of
 from .notebook import Cell, Notebook
 from .python_parse import PythonFault
 from .text import source_hash
+from .visible import visible
 
 Past: TypeAlias = Mapping[tuple[CellId, str], str | None]
 """A cell and the beginning of a hash, to the source that it is of, which the cell once had; None: it never had one."""
@@ -34,7 +35,7 @@ def stale(cell: Cell, base: str, past: Past) -> QuireError:
             **details,
         )
     return Refused(
-        f"Cell {cell.id!r} was changed by {cell.edited_by} since you read it. Its source is in `source`, what changed in "
+        f"Cell {cell.id!r} was changed by {cell.author} since you read it. Its source is in `source`, what changed in "
         f"`difference`. Send the edit again, made against that, with base {now[:_SHORT]}.",
         **details,
         base=had,
@@ -104,11 +105,11 @@ def not_python(cell: CellId | None, source: str, fault: PythonFault, otherwise: 
     line = lines_of(source)[fault.line - 1] if fault.line <= source.count("\n") + 1 else ""
     start = max(0, fault.column - 1 - 60)
     shown = line[start : start + 120]
-    caret = "".join(char if char == "\t" else " " for char in shown[: fault.column - 1 - start]) + "^"
+    caret = "".join("\t" if char == "\t" else " " for char in visible(shown[: fault.column - 1 - start])) + "^"
     what = f"What cell {cell!r} would say" if cell is not None else "The new cell"
     return BadInput(
         f"{what} is not Python: line {fault.line}, column {fault.column}: {fault.message}.\n"
-        f"    {shown}\n    {caret}\nSend it again without the fault{otherwise}.",
+        f"    {visible(shown)}\n    {caret}\nSend it again without the fault{otherwise}.",
         cell=cell,
         line=fault.line,
         column=fault.column,

@@ -36,7 +36,7 @@ StreamName: TypeAlias = Literal["stdout", "stderr"]
 ExecutionStatus: TypeAlias = Literal["ok", "error", "cancelled", "timeout", "dead_kernel", "lost"]
 RunStatus: TypeAlias = Literal["success", "error", "timeout", "cancelled", "dead_kernel", "lost"]
 Role: TypeAlias = Literal["owner", "editor", "viewer"]
-Scope: TypeAlias = Literal["read", "edit", "run", "approve", "admin"]
+Scope: TypeAlias = Literal["read", "edit", "run", "serve", "bind", "approve", "admin"]
 Permission: TypeAlias = Literal["allowed", "asked", "denied"]
 
 Filled: dict[str, Any] = {"filled": True}
@@ -657,10 +657,14 @@ class TokenCreated(Event, frozen=True, kw_only=True, tag="token_created"):
     """Good for one sign-in and nothing else."""
     then_until: str | None = None
     """When the token ends that a browser gets for this one."""
+    parent: Annotated[TokenId | None, msgspec.Meta(extra=Filled)] = None
+    """The token with which this one was made: it ends with that. None: made by the owner of the files."""
+    version: int = 0
+    """1: made since `bind` is a scope of its own. Of older ones, only the owner's have it."""
 
 
 class TokenRevoked(Event, frozen=True, kw_only=True, tag="token_revoked"):
-    """A token no longer opens anything."""
+    """A token no longer opens anything, nor do those that were made with it."""
 
     token: TokenId
 
@@ -708,6 +712,26 @@ RunEvent: TypeAlias = (
     | KernelRestarted
     | RestartRequested
 )
+ServingEvent: TypeAlias = (
+    ExecutionClaimed
+    | ExecutionStarted
+    | OutputAdded
+    | StreamAppended
+    | DisplayUpdated
+    | OutputsCleared
+    | ExecutionFinished
+    | ExecutionSkipped
+    | ResultRecorded
+    | RunClaimed
+    | RunStarted
+    | RuntimeAttached
+    | RuntimeDetached
+    | KernelStarted
+    | KernelRestarted
+)
+"""What only a runtime says: it serves what others ask for."""
+SharedEvent: TypeAlias = ExecutionCancelled | InputAnswered | RunFinished
+"""What somebody who asks says of any execution or run, and a runtime of those that it serves."""
 ProposalEvent: TypeAlias = ProposalMade | ProposalAccepted | ProposalDeclined | ProposalWithdrawn | ProposalExpired
 CommentEvent: TypeAlias = CommentAdded | CommentEdited | CommentResolved
 FileEvent: TypeAlias = FileBound | FileMerged | ConflictRaised | ConflictResolved | OutputsImported

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import NewType, TypeVar
 
-from .errors import BadInput, NotFound
+from .errors import BadInput, NotFound, Refused
 
 ActorId = NewType("ActorId", str)
 """`kind:name`, such as `human:ada`; `imported:human:ada` when it was stamped elsewhere."""
@@ -29,8 +29,12 @@ RuntimeId = NewType("RuntimeId", str)
 TokenId = NewType("TokenId", str)
 
 WORKSPACE_LOG = LogId("workspace")
+MIRROR = ActorId("system:mirror")
+"""Who records what comes from a file, on behalf of whoever bound it."""
 """The one log that is neither a notebook's nor a run's."""
 
+HOUSE_KEYS = "quire:"
+"""How Quire's own idempotency keys begin: unique in the workspace, whoever acts, and not for clients to choose."""
 ACTOR_KINDS = ("human", "agent", "runtime", "schedule", "system")
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -128,6 +132,20 @@ def check_key(text: str) -> None:
     """Refuse an idempotency key with control characters, or one too long to index."""
     if not _KEY.fullmatch(text):
         raise BadInput(f"Key {text[:80]!r} is not valid: 1 to 200 printable characters are allowed.")
+
+
+def check_client_key(text: str) -> None:
+    """Refuse a key that a client may not choose: one that is not valid, or one of the house."""
+    check_key(text)
+    if text.startswith(HOUSE_KEYS):
+        raise Refused(
+            f"Key {text[:80]!r} is one of Quire's own: keys that begin with {HOUSE_KEYS!r} are not for clients."
+        )
+
+
+def key_owner(key: str, actor: str) -> str:
+    """Return within whose keys a key is unique: those of its actor, or, for a key of the house, those of everybody."""
+    return "" if key.startswith(HOUSE_KEYS) else actor
 
 
 def check_name(name: str, what: str) -> None:

@@ -96,6 +96,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     metadata: dict[str, Json] = {}
     added_by: ActorId
     edited_by: ActorId
+    edited_from: str | None = None
+    """The path of the file that its text came from, where the mirror took it from one."""
     changed_seq: int
     """When its source, kind or place last changed."""
     gap_seq: int = 0
@@ -124,6 +126,11 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             return "never_run"
         # It has ended: one that is open either runs or waits.
         return "queued" if last.state in ("queued", "claimed") else last.state
+
+    @property
+    def author(self) -> str:
+        """Who wrote its text, in words: an actor, and the file that it came from if it came from one."""
+        return self.edited_by if self.edited_from is None else f"{self.edited_by} from {self.edited_from}"
 
     @property
     def runs(self) -> bool:

@@ -17,7 +17,7 @@ from . import events as e
 from . import executions, outputs
 from .errors import Unavailable
 from .events import Entry, Output
-from .ids import CellId, ExecutionId, RuntimeId
+from .ids import MIRROR, CellId, ExecutionId, RuntimeId
 from .notebook import (
     Binding,
     Cell,
@@ -33,7 +33,7 @@ from .notebook import (
 from .outputs import set_cell
 from .text import apply
 
-REDUCER = 5
+REDUCER = 6
 
 _CONTAINERS = (
     "cells",
@@ -279,7 +279,7 @@ def _edit_source(now: Notebook, entry: Entry, event: e.SourceEdited) -> None:
     source = event.text if event.text is not None else apply(cell.source, edit)
     if source == cell.source:
         return  # both removed the same, say: nobody changed anything
-    _change_cell(now, event.cell, source=source, edited_by=entry.by, changed_seq=entry.seq)
+    _change_cell(now, event.cell, source=source, edited_by=entry.by, edited_from=_file_of(entry), changed_seq=entry.seq)
 
 
 def _add_cell(now: Notebook, entry: Entry, event: e.CellAdded) -> None:
@@ -295,6 +295,7 @@ def _add_cell(now: Notebook, entry: Entry, event: e.CellAdded) -> None:
         metadata=event.metadata,
         added_by=entry.by,
         edited_by=entry.by,
+        edited_from=_file_of(entry),
         changed_seq=entry.seq,
         after_run=_is_after_run(now),
         execution=before and before.execution,
@@ -324,6 +325,11 @@ def _place(order: list[CellId], cell: CellId, after: CellId | None) -> None:
 def _apply_changes(folding: Fold, now: Notebook, entry: Entry, changes: tuple[e.CellChange, ...]) -> None:
     for change in changes:
         _apply(folding, now, entry, change)
+
+
+def _file_of(entry: Entry) -> str | None:
+    """The file that a change came from: only the mirror itself can say so, for nobody else signs as it."""
+    return entry.event.path if isinstance(entry.event, e.FileMerged) and entry.by == MIRROR else None
 
 
 def _merge_file(folding: Fold, now: Notebook, entry: Entry, event: e.FileMerged) -> None:

@@ -17,7 +17,8 @@ from .ids import ActorId, LogId, actor_kind
 ALL_SCOPES: frozenset[Scope] = frozenset(get_args(Scope))
 ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
     "viewer": frozenset(("read",)),
-    "editor": frozenset(("read", "edit", "run", "approve")),
+    # Not bind: in which file a notebook lies is its owner's business.
+    "editor": frozenset(("read", "edit", "run", "serve", "approve")),
     "owner": ALL_SCOPES,
 }
 
@@ -50,14 +51,23 @@ def scopes_in(
     now: Directory, closed: frozenset[str], place: Place, actor: ActorId, on_behalf_of: ActorId | None = None
 ) -> frozenset[Scope]:
     """What roles leave to an actor in a log. Scopes of a token come on top: the lesser of both counts."""
-    if actor_kind(actor) in ("runtime", "system"):
-        return ALL_SCOPES  # they work for whoever asks, in any notebook; their token says where
+    if works_for_all(actor, on_behalf_of):
+        return ALL_SCOPES
     if on_behalf_of is None:
         return _scopes(now, closed, place, actor)
     # Nobody does more for somebody than they may themselves.
     own = _given(now, place, actor)
     allowed = _scopes(now, closed, place, on_behalf_of)
     return allowed if own is None else allowed & ROLE_SCOPES[own]
+
+
+def works_for_all(actor: ActorId, on_behalf_of: ActorId | None) -> bool:
+    """Whether somebody has no roles: Quire itself, and a runtime of the owner of the files. Its token says where it serves.
+
+    Quire itself also where it acts for somebody: whoever lets it do so has looked at what that one may do.
+    """
+    kind = actor_kind(actor)
+    return kind == "system" or (kind == "runtime" and on_behalf_of is None)
 
 
 def _given(now: Directory, place: Place, actor: ActorId) -> Role | None:

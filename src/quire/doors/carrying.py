@@ -7,9 +7,9 @@ import asyncio
 from ..core.errors import BadInput, Conflict, NotFound
 from ..core.events import Draft
 from ..core.exchange import blobs_of, events_of, sheet_of, with_marks
-from ..core.ids import LogId
+from ..core.ids import CellId, LogId
 from ..core.notebook import Notebook
-from ..files import formats
+from ..files import formats, html
 from ..workspace.bundle import Carried
 from ..workspace.clock import new_id
 from ..workspace.drafts import batches
@@ -32,6 +32,8 @@ async def export_notebook(
         # Other formats are somebody's source: they say what is written, and not when.
         sheet = with_marks(sheet, notebook) if formats.format_of(path) == "ipynb" else sheet
         formats.check_language(sheet, path)
+        if formats.format_of(path) == "html":
+            return html.write(sheet, path, imported=_imported(notebook))
         return formats.write(sheet, path)
 
     carried = Carried(
@@ -44,6 +46,12 @@ async def export_notebook(
     )
     # A large notebook takes a while, and others wait for the loop.
     return await asyncio.to_thread(written), carried
+
+
+def _imported(notebook: Notebook) -> frozenset[CellId]:
+    """The cells whose outputs a file brought along."""
+    cells = (cell for cell in notebook.live_cells if cell.execution is not None and cell.execution.imported)
+    return frozenset(cell.id for cell in cells)
 
 
 async def _blobs(

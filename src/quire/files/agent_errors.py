@@ -9,6 +9,7 @@ from ..core.events import Fault
 from ..core.notebook import Cell, Run
 from ..core.text import source_hash
 from ..core.values import Json
+from ..core.visible import visible
 from .agent_hints import hints
 from .agent_outputs import how
 from .agent_scene import Scene, fault_of
@@ -97,7 +98,8 @@ def _numbered(cell: Cell, at: int) -> list[tuple[int, str]]:
         return []
     lines = cell.source.split("\n")
     first = max(at - 1 - _AROUND, 0)
-    return list(enumerate(lines[first : at + _AROUND], first + 1)) if at <= len(lines) else []
+    near = [visible(line[: 2 * _WIDE]) for line in lines[first : at + _AROUND]]
+    return list(enumerate(near, first + 1)) if at <= len(lines) else []
 
 
 def _code(line: str) -> str:

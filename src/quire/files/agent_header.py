@@ -9,6 +9,7 @@ from datetime import datetime
 from ..core.ids import CellId, LogId
 from ..core.notebook import Cell, Execution, Notebook
 from ..core.text import source_hash
+from ..core.visible import visible_line
 from .agent_scene import Scene
 from .agent_tokens import QUARTERS, cost, cut, head
 from .plain import one_line, plain
@@ -84,7 +85,7 @@ def header(scene: Scene, cell: Cell, *, number: int | None = None, excerpt: int 
     words += ["stale"] if cell.id in scene.stale else []
     words += [f"[{one_line(', '.join(cell.tags), 60)}]"] if cell.tags else []
     line = " ".join(words)
-    said = one_line(cell.source[:2000], excerpt) if excerpt else ""
+    said = visible_line(cell.source[:2000], excerpt) if excerpt else ""
     return f"{line} · {said}" if said else line
 
 
@@ -120,7 +121,7 @@ def _conflicts(scene: Scene) -> Iterator[str]:
 
 
 def _side(text: str) -> str:
-    return repr(one_line(text, 40)) if text else "nothing"
+    return repr(visible_line(text, 40)) if text else "nothing"
 
 
 def _comments(scene: Scene) -> Iterator[str]:

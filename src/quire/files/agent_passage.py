@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ..core.visible import visible
 from .agent_fold import Line, folded, overwritten
 from .agent_tokens import LEAST, QUARTERS, cost, head, lines_cost, tail
 from .plain import plain
@@ -30,7 +31,7 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
 def fit(passage: Passage, most: int, mark: str, rest: str, *, as_is: bool = False) -> list[str]:
     """The passage as lines that begin with `mark` and cost no more than this; `rest` says how to get what is left out.
 
-    What repeats is told once, unless it is to be shown `as_is`.
+    What repeats is told once. A source is shown `as_is`, with what is invisible made visible.
     """
     if not passage.length or most <= 0:
         return []
@@ -55,7 +56,7 @@ def left_out(count: int, rest: str) -> str:
 
 
 def _lines(text: str) -> list[Line]:
-    return [Line(line, len(line) + 1) for line in plain(text).split("\n")]
+    return [Line(visible(line), len(line) + 1) for line in text.split("\n")]
 
 
 def _readable(text: str) -> list[Line]:
@@ -94,7 +95,7 @@ def _begin(lines: list[Line], most: int, mark: str) -> tuple[list[str], int, int
         if price > most:
             part = head(line.text, most - len(mark) - 1 - QUARTERS) if _is_worth(line, most, mark, shown) else ""
             return (
-                ([*shown, f"{mark}{part}…"], len(shown), line.stands_for - len(part))
+                ([*shown, f"{mark}{part}…"], len(shown), max(line.stands_for - len(part), 1))
                 if part
                 else (shown, len(shown), 0)
             )
@@ -112,7 +113,7 @@ def _end(lines: list[Line], most: int, mark: str) -> tuple[list[str], int]:
         if price > most:
             part = tail(line.text, most - len(mark) - 1 - QUARTERS) if _is_worth(line, most, mark, shown) else ""
             shown += [f"{mark}…{part}"] if part else []
-            missing -= len(part)
+            missing -= min(len(part), line.stands_for - 1)
             break
         shown.append(mark + line.text)
         missing -= line.stands_for

@@ -5,12 +5,13 @@ Without colour the text is stable: the same notebooks give the same lines, also 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..core import diff as d
 from ..core.diff import PARTS, Diff, Part
 from ..core.sheet import Sheet, SheetCell
 from ..core.values import Json
+from ..core.visible import visible, visible_line
 from .change_rows import Gap, Line, Row, Sign, rows, unified, unified_texts, value_changes
 from .output_text import output_lines
 from .plain import one_line, plain
@@ -87,14 +88,14 @@ class _Text:
             return
         if not any(isinstance(operation, d.SourceEdited) for operation in row.operations):
             # Which cell it is, where its text did not change.
-            yield self._ink(f"    {one_line(row.new.source, 72)}".rstrip(), "dim")
+            yield self._ink(f"    {visible_line(row.new.source, 72)}".rstrip(), "dim")
         for operation in row.operations:
             yield from self._changed(operation, row.old, row.new)
 
     def _whole(self, cell: SheetCell, sign: Sign) -> Iterator[str]:
         """A cell that only one notebook has."""
         if cell.source:
-            yield from (self._line(Line(sign, line)) for line in plain(cell.source).split("\n"))
+            yield from (self._line(Line(sign, line)) for line in cell.source.split("\n"))
         if self._with_outputs and (outputs := output_lines(cell.outputs)):
             yield self._ink("  output", "dim")
             yield from self._at_most(Line(sign, line) for line in outputs)
@@ -127,29 +128,31 @@ class _Text:
             if now:
                 yield self._line(Line("+", f"{path}: {now}"))
 
-    def _drawn(self, lines: Iterable[Line | Gap]) -> Iterator[str]:
+    def _drawn(self, lines: Iterable[Line | Gap], show: Callable[[str], str] = visible) -> Iterator[str]:
         for line in lines:
             if isinstance(line, Gap):
                 yield self._ink(f"    ⋯ {line.lines} lines", "dim")
             else:
-                yield self._line(line)
+                yield self._line(line, show)
 
     def _at_most(self, lines: Iterable[Line | Gap]) -> Iterator[str]:
         found = list(lines)
-        yield from self._drawn(found[:MOST_OUTPUT_LINES])
+        yield from self._drawn(found[:MOST_OUTPUT_LINES], plain)
         if len(found) > MOST_OUTPUT_LINES:
             yield self._ink(f"    … {len(found) - MOST_OUTPUT_LINES} more lines", "dim")
 
-    def _line(self, line: Line) -> str:
+    def _line(self, line: Line, show: Callable[[str], str] = visible) -> str:
         line = _window(line)
+        if not line.text:
+            return f"  {line.sign}".rstrip()
         if not self._colour or line.sign == " ":
-            return f"  {line.sign} {plain(line.text)}".rstrip()
+            return f"  {line.sign} {show(line.text)}"
         parts: list[str] = []
         at = 0
         for start, end in line.marks:
-            parts += (plain(line.text[at:start]), "\x1b[7m", plain(line.text[start:end]), "\x1b[27m")
+            parts += (show(line.text[at:start]), "\x1b[7m", show(line.text[start:end]), "\x1b[27m")
             at = end
-        return f"  \x1b[{_INK[line.sign]}m{line.sign} {''.join(parts)}{plain(line.text[at:])}{_RESET}"
+        return f"  \x1b[{_INK[line.sign]}m{line.sign} {''.join(parts)}{show(line.text[at:])}{_RESET}"
 
     def _ink(self, text: str, ink: str) -> str:
         return f"\x1b[{_INK[ink]}m{text}{_RESET}" if self._colour and ink else text

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from ..core import diff as d
 from ..core.diff import PARTS, Diff, Part
 from ..core.sheet import Sheet, SheetCell
+from ..core.visible import first_line
 from .change_rows import Line, Pair, Row, pairs, rows, value_changes
 from .html_outputs import render_output
 from .html_page import page
 from .html_text import escape_code
-from .plain import one_line
 
 _FOLD = 8
 """Longer stretches that both have are folded but for some lines around the changes."""
@@ -112,14 +112,14 @@ def _source(row: Row) -> str:
     elif any(isinstance(operation, d.SourceEdited) for operation in row.operations):
         lines = pairs(row.old.source, row.new.source)
     else:
-        return f'<p class="which">{escape_code(one_line(row.new.source, 100))}</p>'
+        return f'<p class="which">{escape_code(first_line(row.new.source, 100))}</p>'
     return f"<table>{''.join(_folded(lines))}</table>" if lines else ""
 
 
 def _one_sided(row: Row) -> list[Pair]:
     if not row.cell.source:
         return []
-    lines = row.cell.source.replace("\r\n", "\n").split("\n")
+    lines = row.cell.source.split("\n")
     if row.old is None:
         return [Pair(None, Line("+", line)) for line in lines]
     return [Pair(Line("-", line), None) for line in lines]

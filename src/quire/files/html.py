@@ -8,6 +8,7 @@ fetched. A page is for reading: it cannot be read back.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any, NoReturn, cast
 
 from ..core.errors import BadInput
@@ -32,13 +33,21 @@ def read(text: str, path: str) -> NoReturn:
     raise BadInput(f"{path} is a page for reading and cannot be read back. Name the notebook that it was made from.")
 
 
-def write(sheet: Sheet, path: str, like: str | None = None, was: Sheet | None = None) -> str:
-    """Return the notebook as a page. What was there does not matter: a page is written anew."""
+def write(
+    sheet: Sheet, path: str, like: str | None = None, was: Sheet | None = None, *, imported: Collection[str] = ()
+) -> str:
+    """Return the notebook as a page. What was there does not matter: a page is written anew.
+
+    Outputs of the cells in `imported` are shown as such: a file brought them along, and nobody ran them.
+    """
     level, heading = _first_heading(sheet) or (1, "")
     title = _said_title(sheet) or heading or _stem(path)
     # The first heading is the page's, or stands below it.
     headings = Headings(lower=1 - level if title == heading else 1)
-    cells = "\n".join(_cell(cell, number, sheet.language, headings) for number, cell in enumerate(sheet.cells, 1))
+    cells = "\n".join(
+        _cell(cell, number, sheet.language, headings, is_imported=cell.id in imported)
+        for number, cell in enumerate(sheet.cells, 1)
+    )
     contents = _contents(headings if headings.lower > 0 else headings[1:])
     body = [
         f'<a class="skip" href="#notebook">To the notebook</a>\n<div class="page{" with-contents" * bool(contents)}">'
@@ -88,7 +97,7 @@ def _contents(headings: list[Heading]) -> str:
 # ---- Cells
 
 
-def _cell(cell: SheetCell, number: int, language: str, headings: Headings) -> str:
+def _cell(cell: SheetCell, number: int, language: str, headings: Headings, *, is_imported: bool) -> str:
     anchor = f"cell-{re.sub(r'[^A-Za-z0-9_-]', '-', cell.id)}"
     if cell.kind == "markdown":
         prose = html_markdown.render(cell.source, cell.attachments, headings)
@@ -96,7 +105,8 @@ def _cell(cell: SheetCell, number: int, language: str, headings: Headings) -> st
             f'<section class="cell markdown" id="{anchor}">\n<div class="prose" dir="auto">\n{prose}</div>\n</section>'
         )
     name = f"Cell {number}" + (f", {cell.name}" if cell.name else "")
-    inner = "\n".join(part for part in (_label(cell), _source(cell, language), _outputs(cell, name)) if part)
+    outputs = _outputs(cell, name, is_imported=is_imported)
+    inner = "\n".join(part for part in (_label(cell), _source(cell, language), outputs) if part)
     return f'<section class="cell {cell.kind}" id="{anchor}" role="group" aria-label="{escape(name)}">\n{inner}\n</section>'
 
 
@@ -109,7 +119,7 @@ def _label(cell: SheetCell) -> str:
 
 
 def _source(cell: SheetCell, language: str) -> str:
-    if not cell.source.strip():
+    if not cell.source.strip(" \t\n"):
         return ""
     source = cell.source.strip("\n")
     if cell.kind in ("raw", "prompt"):
@@ -126,12 +136,14 @@ def _source(cell: SheetCell, language: str) -> str:
     )
 
 
-def _outputs(cell: SheetCell, name: str) -> str:
+def _outputs(cell: SheetCell, name: str, *, is_imported: bool) -> str:
     shown = [
         html for output in cell.outputs if (html := render_output(output, f"Output of {name[0].lower()}{name[1:]}"))
     ]
     if not shown:
         return ""
+    if is_imported:
+        shown.insert(0, '<p class="note">Imported: a file brought this output along.</p>')
     outputs = '<div class="outputs">\n{}\n</div>'.format("\n".join(shown))
     if _hides(cell, _HIDE_OUTPUTS, "outputs_hidden"):
         return f"<details>\n<summary>Output</summary>\n{outputs}\n</details>"

@@ -55,7 +55,11 @@ def _marked(source: str, language: str) -> str:
     lexer = _lexer(language)
     if lexer is None or not source.strip():
         return escape_code(source)
-    parts = groupby(_tokens(lexer, source), key=lambda token: token[0])
+    found = list(_tokens(lexer, source))
+    if "".join(text for _, text in found) != source:
+        # Pygments drops carriage returns and byte order marks: what runs is shown without colours then.
+        return escape_code(source)
+    parts = groupby(found, key=lambda token: token[0])
     return "".join(_part(kind, "".join(text for _, text in tokens)) for kind, tokens in parts)
 
 

@@ -14,7 +14,7 @@ from ..core.values import Json
 from . import html_markdown
 from .html_pictures import PICTURES, data_address
 from .html_style import FRAME
-from .html_text import MOST_TEXT, cut, escape, escape_code, size, terminal
+from .html_text import MOST_TEXT, cut, escape, escape_output, size, terminal
 
 MOST_HTML = 2_000_000
 """Characters of one HTML output that a page holds."""
@@ -167,7 +167,7 @@ def _latex(data: dict[str, Any], metadata: dict[str, Any], label: str) -> str | 
     source = _string(data["text/latex"]).strip()
     bare = re.fullmatch(r"(\$\$?)(?:\\displaystyle\b)?\s*(.*?)\s*\1", source, re.DOTALL)
     head, omitted, _ = cut(bare[2] if bare else source)
-    return f'<pre class="math"><code class="math">{escape_code(head)}{omitted}</code></pre>'
+    return f'<pre class="math"><code class="math">{escape_output(head)}{omitted}</code></pre>'
 
 
 def _scrap(data: dict[str, Any], metadata: dict[str, Any], label: str) -> str | None:
@@ -181,7 +181,7 @@ def _scrap(data: dict[str, Any], metadata: dict[str, Any], label: str) -> str | 
 
 def _short_json(value: Any) -> str:
     head, omitted, _ = cut(" ".join(_pretty(value).split()), 2000)
-    return f"<code>{escape_code(head)}</code>{omitted}"
+    return f"<code>{escape_output(head)}</code>{omitted}"
 
 
 def _sound(data: dict[str, Any], metadata: dict[str, Any], label: str) -> str | None:
@@ -203,7 +203,7 @@ def _javascript(data: dict[str, Any], metadata: dict[str, Any], label: str) -> s
         return None
     source = _string(data[JAVASCRIPT])
     head, omitted, _ = cut(source, 5000)
-    shown = f'<pre class="text">{escape_code(head)}{omitted}</pre>'
+    shown = f'<pre class="text">{escape_output(head)}{omitted}</pre>'
     return f"<details><summary>A script of {size(len(source))}, not run in this page</summary>{shown}</details>"
 
 

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from html import escape as _escape
 from typing import NamedTuple
 
+from ..core.visible import harmless, visible
+
 # What no page can hold: controls, and halves of surrogate pairs.
 _IMPOSSIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-# The same, and the marks that make code read otherwise than it runs.
-_MISLEADING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_MARK = re.compile(r"\u27e8U\+[0-9A-F]{4,6}\u27e9")
 _LINE_ENDS = re.compile(r"(?<!\r)\r++\n")
 
 MOST_TEXT = 100_000
@@ -31,12 +32,13 @@ def escape(text: str) -> str:
 
 
 def escape_code(text: str) -> str:
-    """Return code as HTML, with invisible characters shown by their numbers."""
-    return _MISLEADING.sub(_shown, _escape(text))
+    """Return a source as HTML, with invisible characters shown by their numbers: different sources look different."""
+    return _MARK.sub(r'<span class="invisible">\g<0></span>', _escape(visible(text)))
 
 
-def _shown(match: re.Match[str]) -> str:
-    return f'<span class="invisible">U+{ord(match[0]):04X}</span>'
+def escape_output(text: str) -> str:
+    """Return what a cell showed as HTML, with controls and marks that turn text around shown by their numbers."""
+    return _MARK.sub(r'<span class="invisible">\g<0></span>', _escape(harmless(text)))
 
 
 def size(count: int) -> str:
@@ -200,7 +202,7 @@ def _overwritten(runs: Iterator[tuple[_Look, str]]) -> Iterator[tuple[_Look, str
 
 
 def _span(look: _Look, text: str) -> str:
-    shown = escape_code(text)
+    shown = escape_output(text)
     if look == _PLAIN:
         return shown
     names = [name for name in ("bold", "faint", "italic", "underline", "strike") if getattr(look, name)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core import codec
 from ..core import events as e
+from ..core.visible import visible_line
 from .plain import one_line, plain
 
 
@@ -17,7 +18,7 @@ def _described(event: e.AnyEvent) -> str:
         case e.NotebookCreated() | e.NotebookRenamed() | e.RunRequested():
             return repr(event.name)
         case e.CellAdded():
-            return f"{event.cell} {event.kind} after {event.after or 'top'}: {one_line(event.source)}"
+            return f"{event.cell} {event.kind} after {event.after or 'top'}: {visible_line(event.source)}"
         case e.CellMoved():
             return f"{event.cell} after {event.after or 'top'}"
         case e.SourceEdited():
@@ -31,7 +32,7 @@ def _described(event: e.AnyEvent) -> str:
         case e.ExecutionRequested() | e.ExecutionStarted():
             return f"{event.execution} runs {event.cell}"
         case e.ScratchRequested():
-            return f"{event.execution} runs {event.cell}, which is no cell: {one_line(event.source)}"
+            return f"{event.execution} runs {event.cell}, which is no cell: {visible_line(event.source)}"
         case e.OutputsImported():
             return f"{event.execution} {event.cell}: {len(event.outputs)} outputs"
         case e.ExecutionSkipped():
@@ -50,9 +51,9 @@ def _described(event: e.AnyEvent) -> str:
         case e.CommentAdded() | e.CommentEdited():
             return f"{event.comment}: {one_line(event.text)}"
         case e.FileMerged():
-            return f"{event.path} {len(event.changes)} changes"
+            return f"from {event.path}: {len(event.changes)} changes" if event.changes else f"{event.path} 0 changes"
         case e.ConflictRaised():
-            sides = " | ".join(one_line(side, 30) or "nothing" for side in (event.ours, event.theirs))
+            sides = " | ".join(visible_line(side, 30) or "nothing" for side in (event.ours, event.theirs))
             return f"{event.conflict} in {event.cell}: {sides}"
         case e.PayloadRedacted():
             return f"event {event.seq}: {one_line(event.why)}"
@@ -62,10 +63,10 @@ def _described(event: e.AnyEvent) -> str:
 
 def _edit(event: e.SourceEdited) -> str:
     if event.text is not None:
-        return f"whole text: {one_line(event.text)}"
+        return f"whole text: {visible_line(event.text)}"
     edit = event.edit if event.applied is None else event.applied
     rebased = " (rebased)" if event.applied is not None else ""
-    return ", ".join(f"at {each.at} -{each.remove} +{one_line(each.insert, 30)!r}" for each in edit) + rebased
+    return ", ".join(f"at {each.at} -{each.remove} +{visible_line(each.insert, 30)!r}" for each in edit) + rebased
 
 
 def _output(output: e.Display | e.Raised) -> str:

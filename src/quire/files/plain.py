@@ -1,21 +1,23 @@
-"""Text that is safe to show: what others wrote must not steer the reader's terminal."""
+"""What cells print, and names, without anything that would steer the reader's terminal.
+
+Escape sequences go: in output they are colours and cursor movements. A source is shown by `quire.core.visible` instead,
+which takes nothing away.
+"""
 
 from __future__ import annotations
 
 import re
 
+from ..core.visible import first_line, harmless
+
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-# Controls, the marks that make text run backwards, hide or break lines, and halves of surrogate pairs, which no text can hold.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def plain(text: str) -> str:
-    """Return `text` without escape sequences, with other control characters made visible."""
-    text = _ANSI.sub("", text.replace("\r\n", "\n"))
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    """Return output without escape sequences, and with other control characters made visible."""
+    return harmless(_ANSI.sub("", text.replace("\r\n", "\n")))
 
 
 def one_line(text: str, width: int = 60) -> str:
-    """Return the first line that says anything, cut to `width`."""
-    line = next((line.strip() for line in plain(text).splitlines() if line.strip()), "")
-    return line if len(line) <= width else line[: width - 1] + "…"
+    """Return the first line that has text, without escape sequences, cut to `width`."""
+    return first_line(plain(text), width)

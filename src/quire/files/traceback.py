@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from ..core.visible import visible
 from .plain import plain
 
 _CELL = re.compile(r"\s*(?:Cell In\s?\[\d+\]|Input In \[\d+\]), line (\d+)")
@@ -81,8 +82,8 @@ def trace(traceback: Sequence[str]) -> Trace:
 
 
 def source_lines(source: str, lines: Sequence[int]) -> list[str]:
-    """These lines of a source with their numbers, safe to show; none where the source has no such line."""
-    text = plain(source).split("\n")
+    """These lines of a source with their numbers, visible; none where the source has no such line."""
+    text = visible(source).split("\n")
     return [f"line {number}: {text[number - 1].strip()}" for number in lines if 0 < number <= len(text)]
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..actors.runtime.python_command import python_command
 from ..core.errors import Unavailable
 from ..core.sheet import Sheet
 from ..disk import writing
@@ -57,8 +58,8 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
 
 def settings(rules: Rules) -> dict[str, str]:
     """Git's settings, key and value."""
-    # This Python, not whatever is called so; and no module out of the folder that git is in (-P).
-    call = f"{shlex.quote(sys.executable)} -P -m quire.review"
+    # This Python, not whatever is called so.
+    call = shlex.join(python_command("quire.review"))
     stripping = shlex.quote(msgspec.json.encode(rules).decode())
     # Git replaces %f and the like in some of the commands, and only in those.
     placed, placed_stripping = call.replace("%", "%%"), stripping.replace("%", "%%")
@@ -202,7 +203,8 @@ def _hook_fault(file: Path) -> str | None:
 def _hook_line(name: str) -> str:
     """What a hook calls; nothing where there are no notebooks or, any more, no quire. It never fails."""
     python = shlex.quote(sys.executable)
-    return f'[ -d notebooks ] && [ -x {python} ] && {python} -P -m quire.review hook {name} "$@" </dev/null || :'
+    call = shlex.join(python_command("quire.review", "hook", name))
+    return f'[ -d notebooks ] && [ -x {python} ] && {call} "$@" </dev/null || :'
 
 
 # ---- Files

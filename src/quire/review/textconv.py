@@ -10,6 +10,8 @@ import json
 import sys
 from typing import Any, cast
 
+from ..core.visible import visible
+
 MARKER = "# %%"
 """How each cell begins, and so the whole text: no JSON does."""
 
@@ -53,7 +55,8 @@ def shown(kind: str, name: str | None, tags: list[str] | None, source: str) -> s
     if tags:
         marker.append(f"tags={json.dumps(tags, ensure_ascii=False)}")
     # Every line of the source and its last line end can be seen; a cell with nothing in it is one line.
-    return f"{' '.join(marker)}\n{source}\n" if source else f"{' '.join(marker)}\n"
+    head = visible(" ".join(marker))
+    return f"{head}\n{visible(source)}\n" if source else f"{head}\n"
 
 
 def _read_with_care(data: bytes, path: str) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ..core import diff as d
 from ..core.diff import AnyOperation, Diff
 from ..core.sheet import Sheet
+from ..core.visible import visible
 from ..files.change_rows import Gap, Line, Row, rows, unified_texts, value_changes
 from ..files.plain import one_line, plain
 
@@ -75,7 +76,7 @@ def text_by_line(old: str, new: str, header: Header, *, colour: bool) -> str:
 
 
 def _as_git_has_it(line: str, colour: bool) -> Iterator[str]:
-    yield _inked(plain(line).removesuffix("\n"), line[0], colour)
+    yield _inked(visible(line.removesuffix("\n")), line[0], colour)
     if not line.endswith("\n"):
         yield "\\ No newline at end of file"
 
@@ -85,7 +86,7 @@ def _below(header: Header, lines: Iterable[str], *, colour: bool) -> str:
     heads = [*header.lines(), *(header.names() if hunks else ())]
     if len(heads) == 1:
         return ""
-    return "".join(f"{line}\n" for line in (*(_inked(_shown(head), "head", colour) for head in heads), *hunks))
+    return "".join(f"{line}\n" for line in (*(_inked(plain(head), "head", colour) for head in heads), *hunks))
 
 
 def _lines(changes: Diff, old: Sheet, new: Sheet, *, colour: bool) -> Iterator[str]:
@@ -152,7 +153,7 @@ def _drawn(line: Line, colour: bool) -> str:
 
 
 def _shown(text: str) -> str:
-    return plain(text).replace("\n", "\\n")
+    return visible(text).replace("\n", "\\n")
 
 
 def _inked(text: str, ink: str, colour: bool) -> str:

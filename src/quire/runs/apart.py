@@ -43,6 +43,8 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
     """… written as an .ipynb."""
     name: str = ""
     parameters: dict[str, Json] = {}
+    variables: dict[str, str] = {}
+    """What else it takes to open the store, of the variables of who started it."""
 
 
 class Began(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -76,7 +78,6 @@ async def main(told: Apart) -> None:
 async def _prepared(told: Apart) -> Any:
     from ..core.params import Text, declared
     from .plan import plan
-    from .surroundings import NOT_HANDED_ON
     from .wish import Wish, read_sheet
 
     wish = Wish(source=told.path, text=told.text, cwd=Path.cwd())
@@ -87,8 +88,7 @@ async def _prepared(told: Apart) -> Any:
         for name, value in told.parameters.items()
     }
     wish = msgspec.structs.replace(wish, values=values)
-    given = {name: value for name, value in os.environ.items() if name not in NOT_HANDED_ON}
-    prepared = await plan(None, wish, given, dt.datetime.now().astimezone())
+    prepared = await plan(None, wish, os.environ, dt.datetime.now().astimezone())
     order = msgspec.structs.replace(prepared.order, log=told.run)
     if told.notebook is not None:
         source = RunSource(notebook=told.notebook, seq=told.seq, digest=order.source.digest)
@@ -117,7 +117,11 @@ def _say(began: Began) -> None:
 
 if __name__ == "__main__":
     try:
-        asyncio.run(main(msgspec.json.decode(sys.stdin.buffer.read(), type=Apart)))
+        told = msgspec.json.decode(sys.stdin.buffer.read(), type=Apart)
+        os.environ.update(told.variables)
+        # A cell could read it once more: /proc/PID/fd/0 is the file that it stands in.
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        asyncio.run(main(told))
     except QuireError as error:
         _say(Began(error=type(error).__name__, message=str(error), details=error.details))
         sys.exit(1)

@@ -8,6 +8,7 @@ Nothing of the process is changed for it: no working directory, no handler of si
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import datetime as dt
 import os
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Place = str | os.PathLike[str]
+
+SIGNAL_SECONDS = 0.2
+"""How late Ctrl-C may be noticed at most."""
 
 
 class RunOutcome(Outcome, frozen=True, kw_only=True, dict=True):
@@ -323,13 +327,24 @@ def wait_for(work: Callable[[Stopping], Coroutine[Any, Any, T]]) -> T:
     context = contextvars.copy_context()
     threading.Thread(target=context.run, args=(all_of_it,), name="quire.run").start()
     interrupt: KeyboardInterrupt | None = None
-    while not done.done():
+    while True:
         try:
-            # Not by joining the thread: interrupted in that, Python 3.11 takes it for ended.
-            done.exception()
+            _wait_until_done(done)
+            break
         except KeyboardInterrupt as pressed:
             interrupt = pressed
             stopping.signal()
     if interrupt is not None:
         raise interrupt
     return done.result()
+
+
+def _wait_until_done(done: Future[Any]) -> None:
+    """Wait for a thread, and notice Ctrl-C.
+
+    Not by joining it: interrupted in that, Python 3.11 takes the thread for ended. And not without a limit: a signal that
+    arrives just before the main thread begins to wait for a lock is handled only when that wait is over.
+    """
+    while not done.done():
+        with contextlib.suppress(TimeoutError):
+            done.exception(SIGNAL_SECONDS)

@@ -19,6 +19,7 @@ from typing import Protocol
 import msgspec
 
 from ..actors.runtime import sql
+from ..actors.runtime.kernel_environment import kernel_environment
 from ..actors.runtime.kernels import Spec
 from ..actors.runtime.needs import Missing, Needs, missing, needs_of
 from ..actors.runtime.secrets import Remover
@@ -55,7 +56,7 @@ def provide(
     """Return what the notebook in `folder` needs, or refuse it by name. `what` is what messages call it."""
     sql.check(sheet, spec.language)
     needs, found = needs_of(sheet), variables(folder, environ)
-    env = complete(what, needs, spec, found.env, ask)
+    env = complete(what, needs, spec, kernel_environment(found.env), ask)
     secrets = {name: env[name] for name in needs.secrets}
     unread = (f"{found.path}, line {line}: not understood, and passed over." for line in found.unread)
     return Provided(env=env, secrets=secrets, warnings=(*unread, *Remover(secrets).ignored.values()))
@@ -104,8 +105,10 @@ def complete(what: str, needs: Needs, spec: Spec, env: Mapping[str, str], ask: A
 def _offer(what: str, packages: tuple[str, ...], interpreter: str, env: Mapping[str, str], ask: Asking) -> None:
     command = command_for(packages, interpreter, env)
     if ask.agrees(f"{what} needs {', '.join(packages)} in {interpreter}.", shlex.join(command)):
+        # `python -m` would take modules from the folder of the notebook; uv reads its settings there.
+        where = "/" if command[0] == interpreter else None
         # What it prints is no result of ours: stdout stays clean.
-        subprocess.run(command, env=dict(env), stdout=sys.stderr.fileno(), check=False)  # noqa: S603 - as agreed
+        subprocess.run(command, env=kernel_environment(env), cwd=where, stdout=sys.stderr.fileno(), check=False)  # noqa: S603 - as agreed
 
 
 def command_for(packages: tuple[str, ...], interpreter: str, env: Mapping[str, str]) -> list[str]:

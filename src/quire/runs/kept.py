@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..actors.runtime.kernel_environment import kernel_environment
 from ..actors.runtime.kernels import Adopted, Kernel, adopt
 from ..actors.runtime.needs import needs_of
 from ..actors.runtime.serving import Serving
@@ -25,7 +26,6 @@ from ..kernel import startup_source
 from ..workspace.workspace import Workspace
 from .left import as_left
 from .places import is_remote, is_standard
-from .surroundings import NOT_HANDED_ON
 
 WAIT_SECONDS = 0.1
 ATTEMPTS = 50
@@ -90,7 +90,7 @@ async def _serving(
         log=log,
         spec=kernel.spec,
         cwd=_cwd(now, folder),
-        variables={name: value for name, value in env.items() if name not in NOT_HANDED_ON},
+        variables=kernel_environment(env),
         secrets=_secrets(log, left, now, env),
         startup=startup_source() if kernel.spec.language == "python" else "",
         **more,

@@ -179,7 +179,9 @@ async def main(told: Assignment) -> None:
 
 if __name__ == "__main__":
     try:
-        asyncio.run(main(msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)))
+        told = msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)
+        os.environ.update(told.variables)
+        asyncio.run(main(told))
     except QuireError as error:
         say(str(error))
         sys.exit(4)

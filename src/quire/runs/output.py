@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from ..core.errors import NotFound, QuireError
 from ..core.exchange import blobs_of_cell, outputs_of, sheet_of
+from ..core.ids import CellId
 from ..core.notebook import Notebook
 from ..core.sheet import SheetCell
 from ..core.values import Json
@@ -48,6 +49,8 @@ class Output:
         self._writing: asyncio.Task[None] | None = None
         self._wanted_meanwhile = False
         self._warned = False
+        self._latest: tuple[CellId, bool] | None = None
+        """The cell that began or ended last, and whether it ended."""
 
     # ---- What happens
 
@@ -60,8 +63,9 @@ class Output:
         """The run has a log."""
         self._want(0)
 
-    def cell_changed(self) -> None:
+    def cell_changed(self, cell: CellId, *, has_ended: bool) -> None:
         """A cell begins, or has ended."""
+        self._latest = cell, has_ended
         self._want(0)
 
     def heard(self) -> None:
@@ -107,28 +111,39 @@ class Output:
 
     async def _try(self) -> None:
         began = self._clock()
+        notebook = None
         try:
-            await self._write()
+            notebook = await self._write()
         except (QuireError, OSError) as error:
             if not self._warned:
                 self._warned = True
                 self._warn(f"{_told(error)} The run goes on, and this is tried again.")
         self._written = self._clock()
         self._due = self._written + max(self._pause, WRITE_SHARE * (self._written - began))
-        if self._wanted_meanwhile:
+        # A run goes on before its events are recorded: what was written may lack what this write was asked for.
+        if self._wanted_meanwhile or (notebook is not None and self._is_behind(notebook)):
             self._wanted_meanwhile = False
             self._want(0)
 
+    def _is_behind(self, notebook: Notebook) -> bool:
+        """Whether the log does not have the latest change of a cell yet."""
+        if self._latest is None:
+            return False
+        id, has_ended = self._latest
+        cell = notebook.cells.get(id)
+        execution = cell.execution if cell is not None else None
+        return execution is None or (has_ended and execution.is_open)
+
     # ---- Writing
 
-    async def _write(self) -> None:
-        """Write the run as its log has it now."""
+    async def _write(self) -> Notebook | None:
+        """Write the run as its log has it now, and return that."""
         if self._place is None:
-            return
+            return None
         try:
             notebook = await self._workspace.read(self._prepared.order.log)
         except NotFound:
-            return  # it never came to a log
+            return None  # it never came to a log
         loop = asyncio.get_running_loop()
 
         def fetch(hash: str) -> bytes | None:
@@ -136,6 +151,7 @@ class Output:
 
         async with writing_place(self._target or self._place) as file:
             await in_thread(self._fill, file, notebook, fetch)
+        return notebook
 
     async def _blob(self, hash: str) -> bytes | None:
         try:

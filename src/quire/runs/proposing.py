@@ -80,4 +80,4 @@ def _why(log: LogId, now: Notebook, fix: Fix, why: str) -> str:
 def _authors(now: Notebook, fix: Fix) -> Iterator[str]:
     """Who wrote the cells that are not as they ran."""
     before = {cell.id: cell.source for cell in fix.before.cells}
-    return (now.cells[cell.id].edited_by for cell in fix.after.cells if before.get(cell.id) != cell.source)
+    return (now.cells[cell.id].author for cell in fix.after.cells if before.get(cell.id) != cell.source)

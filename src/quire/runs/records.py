@@ -210,7 +210,7 @@ def _cell_record(number: int, cell: Cell) -> CellRecord:
         kind=cell.kind,
         state=cell.state if cell.runs else "",
         seconds=seconds_between(execution.started_at, execution.finished_at) if execution is not None else None,
-        first_line=next((line.strip() for line in cell.source.splitlines() if line.strip()), "")[:200],
+        first_line=next((line.strip() for line in cell.source.split("\n") if line.strip()), "")[:200],
         carried=execution is not None and execution.imported,
     )
 

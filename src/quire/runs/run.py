@@ -86,7 +86,7 @@ class _Both(Watching):
 
     def cell_began(self, index: int, cell: SheetCell) -> None:
         self._progress.cell_began(index, cell)
-        self._output.cell_changed()
+        self._output.cell_changed(cell.id, has_ended=False)
 
     def heard(self, message: Message) -> None:
         self._progress.heard(message)
@@ -94,7 +94,7 @@ class _Both(Watching):
 
     async def cell_ended(self, index: int, cell: SheetCell, ran: Ran) -> None:
         await self._progress.cell_ended(index, cell, ran)
-        self._output.cell_changed()
+        self._output.cell_changed(cell.id, has_ended=True)
 
     def warn(self, text: str) -> None:
         self._progress.warn(text)

@@ -27,7 +27,6 @@ from ..core.notebook import Run
 from ..core.sheet import Sheet
 from ..disk import check_writable, decode, read_bytes, write_text
 from ..files import formats
-from ..workspace import access
 from ..workspace.clock import new_id
 from ..workspace.drafts import batches
 from ..workspace.local import LocalWorkspace
@@ -146,12 +145,7 @@ def _places(folder: Path, run: Run, path: str) -> Iterator[Path]:
 
 async def bound_to(workspace: LocalWorkspace, path: str) -> LogId | None:
     """The notebook that is bound to a file: also one that whoever asks may not read, for there is one (rule 13)."""
-    system = workspace.acting_as(access.system())
-    for info in await system.logs("notebook"):
-        bound = await system.entries(info.log, types=("file_bound",))
-        if bound and isinstance(bound[-1].event, FileBound) and bound[-1].event.path == path:
-            return info.log
-    return None
+    return await workspace.bound_to(path)
 
 
 # ---- A notebook for it

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+from ..actors.runtime.python_command import python_command
 from ..actors.runtime.starting import Starting
+from ..actors.runtime.waiting import OTHERS_SECONDS
 from ..connect import FOLDER
 
-COMMAND = (sys.executable, "-m", "quire.runs.live")
+COMMAND = tuple(python_command("quire.runs.live"))
 """How a runtime is started."""
 IDLE_MINUTES = 30.0
 """How long one lives without anything to do."""
@@ -23,8 +24,13 @@ def starting_here(
     idle_minutes: float = IDLE_MINUTES,
     most: int = MOST_RUNTIMES,
     memory_bytes: int | None = None,
+    look_seconds: float = 2.0,
+    others_seconds: float = OTHERS_SECONDS,
 ) -> Starting:
-    """For the workspace at an address, with `home` as the folder that paths of files are relative to."""
+    """For the workspace at an address, with `home` as the folder that paths of files are relative to.
+
+    It looks again every `look_seconds`; what waits is left to a runtime that somebody brought for `others_seconds`.
+    """
     state = home / FOLDER
     return Starting(
         command=COMMAND,
@@ -35,4 +41,6 @@ def starting_here(
         most=most,
         state=state,
         memory_bytes=memory_bytes,
+        look_seconds=look_seconds,
+        others_seconds=others_seconds,
     )

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
-from ..actors.runtime.environments import find
 from ..actors.runtime.holding import patiently
+from ..actors.runtime.kernel_environment import kernel_environment
 from ..actors.runtime.kernels import Adopted
 from ..actors.runtime.serving import Serving
 from ..actors.runtime.waiting import language_of
@@ -22,9 +22,7 @@ from ..kernel import startup_source
 from ..workspace.speech import COMMS
 from ..workspace.workspace import Speaking, Workspace
 from .asking import provide
-
-# Its cells could print a token, or the password of a database.
-NOT_HANDED_ON = ("QUIRE_TOKEN", "QUIRE_URL", "QUIRE_READER_URL", "QUIRE_BLOBS")
+from .kernel_choice import find_chosen
 
 
 def serving_of(
@@ -39,8 +37,8 @@ def serving_of(
 ) -> Serving:
     """What a run of the notebook in `folder` would have around it. `more` is how it is served."""
     sheet = sheet_of(notebook, {})
-    given = {name: value for name, value in environ.items() if name not in NOT_HANDED_ON}
-    spec = find(language or sheet.language, None, cwd=folder, environ=given, preferred=_preferred(sheet.metadata))
+    given = kernel_environment(environ)
+    spec = find_chosen(language or sheet.language, sheet.metadata, folder, given, tell)
     provided = provide(notebook.name, sheet, spec, folder, given, None)
     for warning in provided.warnings:
         tell(warning)
@@ -48,7 +46,7 @@ def serving_of(
         log=log,
         spec=spec,
         cwd=folder,
-        variables={name: value for name, value in provided.env.items() if name not in NOT_HANDED_ON},
+        variables=provided.env,
         secrets=provided.secrets,
         startup=startup_source(frames=True) if spec.language == "python" else "",
         takes_any=language is None or spec.language.lower() == language_of(notebook).lower(),
@@ -59,11 +57,6 @@ def serving_of(
 def adopting(serving: Serving, adopted: Adopted | None) -> Serving:
     """The same with the kernel that is there already."""
     return msgspec.structs.replace(serving, spec=adopted.kernel.spec) if adopted is not None else serving
-
-
-def _preferred(metadata: Mapping[str, Any]) -> str | None:
-    kernelspec: Any = metadata.get("kernelspec")
-    return cast("dict[str, Any]", kernelspec).get("name") if isinstance(kernelspec, dict) else None
 
 
 def folder_of(notebook: Notebook, workspace: Path) -> Path:

@@ -14,6 +14,7 @@ from ..actors.runtime.messages import Message
 from ..actors.runtime.secrets import Remover
 from ..core.errors import BadInput
 from ..core.sheet import SheetCell
+from ..core.visible import visible_line
 from ..files.plain import one_line
 from .run import Progress
 from .wish import Prepared
@@ -170,8 +171,8 @@ class Lines(Progress):
 
     async def cell_ended(self, index: int, cell: SheetCell, ran: Ran) -> None:
         """Say how it ended."""
-        told = cell.name or one_line(cell.source, 48)
+        told = one_line(cell.name) if cell.name else visible_line(cell.source, 48)
         # Whoever closed it does not want to know.
         with contextlib.suppress(OSError, ValueError):
-            self._file.write(f"{index + 1:>4}/{self._cells}  {ran.status:<9}  {one_line(told)}\n")
+            self._file.write(f"{index + 1:>4}/{self._cells}  {ran.status:<9}  {told}\n")
             self._file.flush()

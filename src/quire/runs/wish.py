@@ -7,12 +7,12 @@ import datetime as dt
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from ..actors.runtime.environments import find
-from ..actors.runtime.kernels import Spec
+from ..actors.runtime.kernels import GRACE_SECONDS, Spec
 from ..actors.runtime.running import Order
 from ..actors.runtime.secrets import Remover
 from ..core.errors import BadInput
@@ -30,6 +30,7 @@ from ..files.translate import known_language
 from ..kernel import startup_source
 from ..workspace.clock import new_id
 from .asking import Asking, Provided, check_output, provide, with_kernel
+from .kernel_choice import find_chosen, preferred_kernel
 from .places import is_remote, is_standard, read_place, shown
 
 ENGINE = "quire"
@@ -56,6 +57,8 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     language: str | None = None
     cwd: Path | None = None
     start_timeout: float = 60
+    grace_seconds: float = GRACE_SECONDS
+    """How long the kernel outlives a process that was killed."""
     execution_timeout: float | None = None
     timeout: float | None = None
     report_mode: bool = False
@@ -216,10 +219,10 @@ def _format_name(place: str | None, text: str) -> str:
 
 
 def _spec(wish: Wish, source: _Source, environ: Mapping[str, str]) -> Spec:
-    kernelspec: Any = source.sheet.metadata.get("kernelspec")
-    preferred = cast("dict[str, Any]", kernelspec).get("name") if isinstance(kernelspec, dict) else None
-    language = wish.language or source.sheet.language
-    return find(language, wish.kernel, cwd=source.folder, environ=environ, preferred=preferred)
+    language, metadata = wish.language or source.sheet.language, source.sheet.metadata
+    if wish.kernel is not None or wish.language is not None:
+        return find(language, wish.kernel, cwd=source.folder, environ=environ, preferred=preferred_kernel(metadata))
+    return find_chosen(language, metadata, source.folder, environ)
 
 
 # ---- Its parameters
@@ -305,6 +308,7 @@ def _order(
         startup=startup_source() if spec.language == "python" else "",
         declared_results=tuple(declared_results(sheet)),
         keep=wish.keep,
+        grace_seconds=wish.grace_seconds,
         start_timeout=wish.start_timeout,
         execution_timeout=wish.execution_timeout,
         timeout=wish.timeout,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from ..core.chain import Record
@@ -66,13 +66,15 @@ def _create_views(connection: sqlite3.Connection) -> str:
     return secret
 
 
-def ask(connection: sqlite3.Connection, sql: str, *, limit: int, seconds: float) -> Table:
-    """Answer `sql` on a connection that is used for nothing else; at most `limit` rows."""
+def ask(
+    connection: sqlite3.Connection, sql: str, *, limit: int, seconds: float, stopped: Callable[[], bool] = bool
+) -> Table:
+    """Answer `sql` on a connection that is used for nothing else; at most `limit` rows, until `stopped`."""
     secret = _create_views(connection)
     deadline = time.monotonic() + seconds
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     connection.set_authorizer(partial(_authorize, secret))
-    connection.set_progress_handler(lambda: int(time.monotonic() > deadline), 10_000)
+    connection.set_progress_handler(lambda: int(time.monotonic() > deadline or stopped()), 10_000)
     try:
         cursor = connection.execute(sql)
         rows = cursor.fetchmany(limit + 1)

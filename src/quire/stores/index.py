@@ -14,25 +14,27 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from ..core.codec import type_of
 from ..core.directory import Directory
 from ..core.events import (
     Display,
     DisplayUpdated,
     Entry,
     Fault,
+    FileMerged,
     Output,
     ProposalAccepted,
     Raised,
     ScratchRequested,
     Stream,
 )
-from ..core.ids import CellId, ExecutionId, LogId
-from ..core.notebook import Cell, Execution, Notebook
+from ..core.ids import MIRROR, WORKSPACE_LOG, CellId, ExecutionId, LogId, ProposalId, actor_kind
+from ..core.notebook import Cell, Execution, Notebook, Proposal
 from ..core.reduce import REDUCER, Fold
 from ..core.stale import stale_cells
 from ..core.text import source_hash
 
-INDEX = REDUCER * 100 + 1
+INDEX = REDUCER * 100 + 2
 """The version of what is below; goes up with every change of it, and with the reducer's."""
 
 Row: TypeAlias = tuple[Any, ...]
@@ -110,6 +112,36 @@ TABLES: dict[str, dict[str, str]] = {
         "cell": "text",
         "at": "text",
     },
+    "proposals": {
+        "log": "text",
+        "proposal": "text",
+        "state": "text",
+        "actor": "text",
+        "on_behalf_of": "text",
+        "at": "text",
+        "why": "text",
+        "changes": "integer",
+        "effects": "integer",
+        "expires_at": "text",
+        "decided_by": "text",
+    },
+    "conflicts": {
+        "log": "text",
+        "conflict": "text",
+        "cell": "text",
+        "seq": "integer",
+        "ours": "text",
+        "theirs": "text",
+    },
+    "changes": {
+        "log": "text",
+        "seq": "integer",
+        "at": "text",
+        "actor": "text",
+        "on_behalf_of": "text",
+        "type": "text",
+    },
+    "bindings": {"log": "text", "path": "text"},
     "names": {"actor": "text", "name": "text"},
 }
 """The tables that rows go into, with their columns. `names` feeds the view `actors`."""
@@ -120,12 +152,19 @@ KEYS: dict[str, tuple[str, ...]] = {
     "outputs": ("log", "execution", "number"),
     "runs": ("run",),
     "results": ("log", "name"),
+    "proposals": ("log", "proposal"),
+    "conflicts": ("log", "conflict"),
+    "changes": ("log",),
+    "bindings": ("log",),
     "names": ("actor",),
 }
 
+REPLACED = ("cells", "results", "conflicts", "bindings")
+"""The tables whose rows of a log are all made anew when it grows."""
+
 
 class IndexRows(msgspec.Struct, kw_only=True):
-    """Rows to put in. Of the logs in `logs` the old cells and results go first; of `shown`, the old outputs."""
+    """Rows to put in. Of the logs in `logs` the old rows in REPLACED go first; of `shown`, the old outputs."""
 
     logs: list[LogId] = []
     shown: list[tuple[LogId, ExecutionId]] = []
@@ -134,6 +173,10 @@ class IndexRows(msgspec.Struct, kw_only=True):
     outputs: list[Row] = []
     runs: list[Row] = []
     results: list[Row] = []
+    proposals: list[Row] = []
+    conflicts: list[Row] = []
+    changes: list[Row] = []
+    bindings: list[Row] = []
     names: list[Row] = []
 
     def table(self, name: str) -> list[Row]:
@@ -150,18 +193,15 @@ class IndexRows(msgspec.Struct, kw_only=True):
     def replaced(self, newer: IndexRows) -> IndexRows:
         """What a table holds after `newer` was put in. Databases do the same with deletes and upserts."""
         gone, shown = set(newer.logs), set(newer.shown)
-        kept = IndexRows(
-            cells=[row for row in self.cells if row[0] not in gone],
-            results=[row for row in self.results if row[0] not in gone],
-            outputs=[row for row in self.outputs if (row[0], row[1]) not in shown],
-            executions=self.executions,
-            runs=self.runs,
-            names=self.names,
-        )
         merged = IndexRows()
         for name, columns in TABLES.items():
+            kept = self.table(name)
+            if name in REPLACED:
+                kept = [row for row in kept if row[0] not in gone]
+            elif name == "outputs":
+                kept = [row for row in kept if (row[0], row[1]) not in shown]
             width = [list(columns).index(column) for column in KEYS[name]]
-            rows = {tuple(row[each] for each in width): row for row in (*kept.table(name), *newer.table(name))}
+            rows = {tuple(row[each] for each in width): row for row in (*kept, *newer.table(name))}
             setattr(merged, name, list(rows.values()))
         return merged
 
@@ -170,8 +210,11 @@ def index_log(log: LogId, start: Notebook, entries: Iterable[Entry]) -> IndexRow
     """Return the rows for what `entries` add to a log that had folded to `start`."""
     rows = IndexRows(logs=[log])
     folding = Fold(start)
+    before = dict(start.proposals)
     touched: dict[ExecutionId, CellId] = {}
     for entry in entries:
+        if _is_change(entry):
+            rows.changes = [(log, entry.seq, entry.at, entry.actor, entry.on_behalf_of, type_of(entry.event))]
         execution = getattr(entry.event, "execution", None)
         cell = folding.now.executions.get(execution) if execution is not None else None
         if isinstance(entry.event, ProposalAccepted | ScratchRequested):
@@ -188,7 +231,37 @@ def index_log(log: LogId, start: Notebook, entries: Iterable[Entry]) -> IndexRow
     for execution, cell in touched.items():
         _add_execution(rows, log, folding.now.cells[cell], execution)
     _add_notebook(rows, log, folding.now)
+    _add_proposals(rows, log, before, folding.now)
     return rows
+
+
+def _is_change(entry: Entry) -> bool:
+    """Whether a person or an agent changed something: not a runtime at work, nor a file that is as the log is."""
+    if isinstance(entry.event, FileMerged):
+        return bool(entry.event.changes)
+    return actor_kind(entry.actor) not in ("runtime", "system") or entry.actor == MIRROR
+
+
+def table_of(log: LogId) -> dict[str, str]:
+    """The tables with rows of a log, each with the column that names it."""
+    if log == WORKSPACE_LOG:
+        return {"names": ""}
+    return {name: columns[0] for name, columns in KEYS.items() if name != "names"}
+
+
+def first_difference(one: IndexRows, other: IndexRows) -> str | None:
+    """Return the first table whose rows differ, in whatever order they come."""
+    for name in TABLES:
+        rows, others = (sorted(map(_comparable, each.table(name))) for each in (one, other))
+        if rows != others:
+            return name
+    return None
+
+
+def _comparable(row: Row) -> str:
+    # PostgreSQL keeps no NUL in text, and SQLite no booleans.
+    values = [int(value) if isinstance(value, bool) else value for value in row]
+    return repr([value.replace("\0", "\N{SYMBOL FOR NULL}") if isinstance(value, str) else value for value in values])
 
 
 def _add_scratches(rows: IndexRows, log: LogId, now: Notebook, touched: dict[ExecutionId, CellId]) -> None:
@@ -217,8 +290,34 @@ def _add_notebook(rows: IndexRows, log: LogId, now: Notebook) -> None:
         blob = result.blob.hash if result.blob is not None else None
         value = _json(result.value)
         rows.results.append((log, result.name, result.kind, value, blob, result.execution, result.cell, result.at))
+    for id, conflict in now.conflicts.items():
+        rows.conflicts.append((log, id, conflict.cell, conflict.seq, conflict.ours, conflict.theirs))
+    if now.binding is not None:
+        rows.bindings.append((log, now.binding.path))
     if now.run is not None:
         rows.runs.append(_run_row(log, now))
+
+
+def _add_proposals(rows: IndexRows, log: LogId, before: dict[ProposalId, Proposal], now: Notebook) -> None:
+    for id, proposal in now.proposals.items():
+        if before.get(id) != proposal:
+            rows.proposals.append(_proposal_row(log, id, proposal))
+
+
+def _proposal_row(log: LogId, id: ProposalId, proposal: Proposal) -> Row:
+    return (
+        log,
+        id,
+        proposal.state,
+        proposal.by,
+        proposal.on_behalf_of,
+        proposal.at,
+        proposal.why,
+        len(proposal.changes),
+        len(proposal.effects),
+        proposal.expires_at,
+        proposal.decided_by,
+    )
 
 
 def _cell_row(log: LogId, place: int, cell: Cell, stale: bool) -> Row:

@@ -8,8 +8,11 @@ from ..core.events import Entry
 from ..core.ids import WORKSPACE_LOG, LogId
 from ..core.notebook import Notebook
 from ..core.reduce import REDUCER, fold
-from .index import IndexRows, index_directory, index_log
+from .index import IndexRows, first_difference, index_directory, index_log
 from .store import Growth, Store
+
+_COMPARISONS = 3
+"""How often rows are compared of a log that others write to meanwhile."""
 
 
 async def refresh_index(store: Store) -> None:
@@ -31,6 +34,24 @@ async def refresh_index(store: Store) -> None:
             since = last
             if since >= position:
                 return
+
+
+async def compare_index(store: Store, log: LogId) -> str | None:
+    """Compare the index with rows made anew from a log; return the first table that differs.
+
+    Others may write meanwhile: then the rows are of another moment than the log, and are looked at again.
+    """
+    for _ in range(_COMPARISONS):
+        before = await store.info(log)  # before the index is refreshed: it is to hold all of this, and no more
+        if before is None:
+            return None
+        await refresh_index(store)
+        kept = await store.index_rows(log)
+        made = await _rows(store, Growth(log=log, first=1, seq=before.head.seq, position=0))
+        differs = first_difference(IndexRows().replaced(made), kept)
+        if differs is None or await store.info(log) == before:
+            return differs
+    return None  # it never stood still: the next verification sees
 
 
 async def _was_masked(store: Store, page: list[Growth]) -> bool:

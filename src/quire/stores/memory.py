@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from ..core.chain import Head, Record
 from ..core.errors import QuireError
-from ..core.ids import EventId, LogId
+from ..core.ids import ActorId, EventId, LogId, key_owner
 from .ask import ask_rows
-from .index import IndexRows
-from .indexing import refresh_index
+from .index import TABLES, IndexRows, table_of
+from .indexing import compare_index, refresh_index
 from .sealing import Taken, seal
 from .store import PAGE, About, Append, Appended, Growth, Lease, LogInfo, LogKind, Snapshot, Table
 from .wakes import Wakes, by_log
@@ -92,9 +92,15 @@ class MemoryStore:
         found = [info for info in self._info.values() if kind is None or info.kind == kind]
         return sorted(found, key=lambda info: (info.created_at, info.log), reverse=True)
 
-    async def find(self, *, id: EventId | None = None, key: str | None = None) -> Record | None:
-        """Return the record that was sent here with this id or this key."""
-        found = self._taken.ids.get(id or "") or self._taken.keys.get(key or "")
+    async def find(self, id: EventId) -> Record | None:
+        """Return the record that was sent here with this id."""
+        return self._now(self._taken.ids.get(id))
+
+    async def find_key(self, key: str, actor: ActorId) -> Record | None:
+        """Return the record that this actor sent here with this key; of a key of the house, that of any actor."""
+        return self._now(self._taken.keys.get((key, key_owner(key, actor))))
+
+    def _now(self, found: Record | None) -> Record | None:
         return found and self._logs[found.log][found.seq - 1]
 
     def follow(self, log: LogId, since: int = 0) -> AsyncIterator[list[Record]]:
@@ -209,6 +215,23 @@ class MemoryStore:
     async def forget_index(self) -> None:
         """Throw the index away."""
         self._index, self._indexed = IndexRows(), -1 - secrets.randbelow(10**15)
+
+    async def index_rows(self, log: LogId) -> IndexRows:
+        """Return the rows that the index has of a log, as they are."""
+        found = IndexRows()
+        for name, column in table_of(log).items():
+            at = list(TABLES[name]).index(column) if column else None
+            rows = self._index.table(name)
+            setattr(found, name, [row for row in rows if at is None or row[at] == log])
+        return found
+
+    async def check_index(self, log: LogId) -> str | None:
+        """Compare the index with rows made anew from a log; return the first table that differs."""
+        return await compare_index(self, log)
+
+    async def save_line(self, line: LogInfo) -> None:
+        """Correct what lists show of a log."""
+        self._info[line.log] = replace(line, head=self._info[line.log].head)
 
     async def query(self, sql: str, *, limit: int, seconds: float) -> Table:
         """Answer a question about the index."""

@@ -15,15 +15,16 @@ import msgspec
 
 from ..core.chain import Head, Record
 from ..core.errors import Unavailable
-from ..core.ids import EventId, LogId
+from ..core.ids import ActorId, EventId, LogId, key_owner
 from . import postgres_index
-from .index import IndexRows
-from .indexing import refresh_index
+from .index import IndexRows, table_of
+from .indexing import compare_index, refresh_index
 from .postgres_ask import Asker
 from .postgres_link import FAULTS, Connection, Links, Place, connect, explain
 from .postgres_listen import POSITION, Listener
 from .postgres_schema import prepare
 from .postgres_writer import COLUMNS, LINE, Writer
+from .sealing import KEY_OWNER
 from .store import PAGE, Append, Appended, Growth, Lease, LogInfo, LogKind, Snapshot, Table
 from .wakes import Wakes, by_log
 
@@ -102,10 +103,15 @@ class PostgresStore:
         sql = f"SELECT {LINE} FROM logs WHERE $1::text IS NULL OR kind = $1 ORDER BY created_at DESC, log DESC"
         return [_info(row) for row in await self._fetch(sql, kind)]
 
-    async def find(self, *, id: EventId | None = None, key: str | None = None) -> Record | None:
-        """Return the record that was sent here with this id or this key."""
-        column, value = ("id", id) if id is not None else ("key", key)
-        rows = await self._fetch(f"SELECT {COLUMNS} FROM events WHERE {column} = $1 AND NOT imported", value)
+    async def find(self, id: EventId) -> Record | None:
+        """Return the record that was sent here with this id."""
+        rows = await self._fetch(f"SELECT {COLUMNS} FROM events WHERE id = $1 AND NOT imported", id)
+        return Record(*rows[0]) if rows else None
+
+    async def find_key(self, key: str, actor: ActorId) -> Record | None:
+        """Return the record that this actor sent here with this key; of a key of the house, that of any actor."""
+        where = f"key = $1 AND {KEY_OWNER} = $2 AND key IS NOT NULL AND NOT imported"
+        rows = await self._fetch(f"SELECT {COLUMNS} FROM events WHERE {where}", key, key_owner(key, actor))
         return Record(*rows[0]) if rows else None
 
     # ---- Following
@@ -300,6 +306,25 @@ class PostgresStore:
     async def forget_index(self) -> None:
         """Throw the index away, because what it was made from was masked."""
         await self._links.run(lambda db: postgres_index.forget(db, self._place))
+
+    async def index_rows(self, log: LogId) -> IndexRows:
+        """Return the rows that the index has of a log, as they are."""
+        found = IndexRows()
+        for name, column in table_of(log).items():
+            where, values = (f"WHERE {column} = $1", (log,)) if column else ("", ())
+            rows = await self._fetch(f"SELECT * FROM index_{name} {where}", *values)
+            setattr(found, name, [tuple(row) for row in rows])
+        return found
+
+    async def check_index(self, log: LogId) -> str | None:
+        """Compare the index with rows made anew from a log; return the first table that differs."""
+        return await compare_index(self, log)
+
+    async def save_line(self, line: LogInfo) -> None:
+        """Correct what lists show of a log."""
+        sql = "UPDATE logs SET name = $2, archived = $3, created_at = $4, created_by = $5 WHERE log = $1"
+        fields = (line.log, line.name, line.archived, line.created_at, line.created_by)
+        await self._links.run(lambda db: db.execute(sql, *fields))
 
     async def query(self, sql: str, *, limit: int, seconds: float) -> Table:
         """Bring the index up to date and answer a question about it, read-only for real."""

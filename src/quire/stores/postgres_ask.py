@@ -26,8 +26,10 @@ from .postgres_link import FAULTS, Connection, Links, Place, driver, explain, mi
 from .postgres_schema import VIEWS
 from .store import Table
 
-AT_ONCE = 4
+AT_ONCE = 16
 """How many questions are answered at once; each takes a connection."""
+GONE_SECONDS = 1.0
+"""How often the server looks, while it works on a question, whether whoever asked is still there."""
 GRACE_SECONDS = 5.0
 """How much later than the server's time limit we stop waiting ourselves."""
 
@@ -111,6 +113,7 @@ class Asker:
             "application_name": "quire sql",
             "search_path": f'"{self._place.views}"',
             "default_transaction_read_only": "on",
+            "client_connection_check_interval": milliseconds(GONE_SECONDS),
         }
         other = {"user": role, "password": password} if role and password else {}
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .index import INDEX, KEYS, TABLES, IndexRows, Row
+from .index import INDEX, KEYS, REPLACED, TABLES, IndexRows, Row
 from .postgres_link import Connection, Place
 from .postgres_schema import make_index
 from .postgres_writer import arrays
@@ -53,8 +53,8 @@ async def _state(db: Connection, lock: str = "") -> tuple[int, int]:
 
 
 async def _save_rows(db: Connection, rows: IndexRows) -> None:
-    await db.execute("DELETE FROM index_cells WHERE log = ANY($1::text[])", rows.logs)
-    await db.execute("DELETE FROM index_results WHERE log = ANY($1::text[])", rows.logs)
+    for name in REPLACED:
+        await db.execute(f"DELETE FROM index_{name} WHERE log = ANY($1::text[])", rows.logs)
     await db.execute(
         "DELETE FROM index_outputs o USING unnest($1::text[], $2::text[]) AS shown(log, execution)"
         " WHERE o.log = shown.log AND o.execution = shown.execution",

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from ..core.errors import Refused, Unavailable
 from .index import INDEX, KEYS, TABLES
 from .postgres_link import FAULTS, Connection, Place, explain, sqlstate
+from .sealing import KEY_OWNER
 
 OLDEST_SERVER = 14
 STEP_SECONDS = 3600.0
@@ -43,6 +44,11 @@ STEPS: tuple[str, ...] = (
     CREATE TABLE reader (role text PRIMARY KEY, password text NOT NULL);
     CREATE TABLE counters (name text PRIMARY KEY, value bigint NOT NULL) WITH (fillfactor = 10);
     INSERT INTO counters VALUES ('position', 0), ('indexed', 0), ('index', 0);
+    """,
+    # Clients' keys are unique per actor.
+    f"""
+    DROP INDEX events_key;
+    CREATE UNIQUE INDEX events_key ON events (key, ({KEY_OWNER})) WHERE key IS NOT NULL AND NOT imported;
     """,
 )
 

@@ -13,15 +13,19 @@ from msgspec.structs import replace
 
 from ..core.chain import Head, Record, sealed_hash
 from ..core.errors import BadInput, Conflict, QuireError
-from ..core.ids import LogId
+from ..core.ids import HOUSE_KEYS, LogId, key_owner
 from .store import Append, Appended, Unsealed
+
+KEY_OWNER = f"CASE WHEN substr(key, 1, {len(HOUSE_KEYS)}) = '{HOUSE_KEYS}' THEN '' ELSE actor END"
+"""`key_owner`, as databases say it. It stands in their unique indexes, so it never changes."""
 
 
 class Taken(msgspec.Struct, kw_only=True):
     """The records that were sent here before under an id or a key of this batch."""
 
     ids: dict[str, Record] = {}
-    keys: dict[str, Record] = {}
+    keys: dict[tuple[str, str], Record] = {}
+    """By key, and by within whose keys it is unique."""
 
     def add(self, record: Record) -> None:
         """Note a record that is there now."""
@@ -29,12 +33,14 @@ class Taken(msgspec.Struct, kw_only=True):
             return  # what came from elsewhere blocks no id or key here
         self.ids[record.id] = record
         if record.key is not None:
-            self.keys[record.key] = record
+            self.keys[record.key, key_owner(record.key, record.actor)] = record
 
     def match(self, one: Unsealed) -> Record | None:
         """The record that was first, if there is one."""
         found = self.ids.get(one.id)
-        return found if found is not None or one.key is None else self.keys.get(one.key)
+        if found is not None or one.key is None:
+            return found
+        return self.keys.get((one.key, key_owner(one.key, one.actor)))
 
 
 class Sealed(msgspec.Struct, kw_only=True):
@@ -98,11 +104,7 @@ def _check_expected(append: Append, head: Head) -> None:
 
 
 def _recorded_before(request: Sequence[Append], taken: Taken) -> list[Appended] | None:
-    ids, keys = taken.ids, taken.keys
-    for append in request:
-        if any(one.id in ids or one.key in keys for one in append.records):
-            break
-    else:
+    if not any(taken.match(one) for append in request for one in append.records):
         return None
     matches = [[taken.match(one) for one in append.records] for append in request]
     found = [record for row in matches for record in row if record is not None]

@@ -21,10 +21,11 @@ import msgspec
 
 from ..core.chain import Head, Record
 from ..core.errors import Unavailable
-from ..core.ids import EventId, LogId
+from ..core.ids import ActorId, EventId, LogId, key_owner
 from .ask import ask, index_schema
-from .index import INDEX, TABLES, IndexRows
-from .indexing import refresh_index
+from .index import INDEX, REPLACED, TABLES, IndexRows, table_of
+from .indexing import compare_index, refresh_index
+from .sealing import KEY_OWNER
 from .sqlite_file import connect, explain, let_go, prepare
 from .sqlite_writer import COLUMNS, LINE, Request, SqliteWriter, record_from
 from .store import PAGE, Append, Appended, Growth, Lease, LogInfo, LogKind, Snapshot, Table
@@ -35,6 +36,8 @@ LIVELY_POLL_SECONDS = 0.002
 LIVELY_SECONDS = 1.0
 """How often it is looked whether another process wrote; more often for so long after anybody did, for answers come soon."""
 READERS = 4
+QUERIES = 32
+"""How many questions are answered at once, on threads and connections that nothing else waits for."""
 SNAPSHOT_SPACING = 10_000
 """Of the older snapshots of a log, one in so many numbers is kept, for reading the past."""
 
@@ -50,6 +53,7 @@ class SqliteStore:
         self._loop = asyncio.get_running_loop()
         self._wakes = Wakes()
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="quire-read")
+        self._queries = ThreadPoolExecutor(QUERIES, thread_name_prefix="quire-query")
         self._local = threading.local()
         self._open: list[sqlite3.Connection] = []
         self._glancing: sqlite3.Connection | None = None
@@ -125,11 +129,16 @@ class SqliteStore:
         sql = f"SELECT {LINE} FROM logs WHERE ? IS NULL OR kind = ? ORDER BY created_at DESC, log DESC"
         return await self._read(lambda db: [_info(row) for row in db.execute(sql, (kind, kind))])
 
-    async def find(self, *, id: EventId | None = None, key: str | None = None) -> Record | None:
-        """Return the record that was sent here with this id or this key."""
-        column, value = ("id", id) if id is not None else ("key", key)
-        sql = f"SELECT {COLUMNS} FROM events WHERE {column} = ? AND imported = 0"
-        row = await self._read(lambda db: db.execute(sql, (value,)).fetchone())
+    async def find(self, id: EventId) -> Record | None:
+        """Return the record that was sent here with this id."""
+        sql = f"SELECT {COLUMNS} FROM events WHERE id = ? AND imported = 0"
+        row = await self._read(lambda db: db.execute(sql, (id,)).fetchone())
+        return record_from(row) if row else None
+
+    async def find_key(self, key: str, actor: ActorId) -> Record | None:
+        """Return the record that this actor sent here with this key; of a key of the house, that of any actor."""
+        sql = f"SELECT {COLUMNS} FROM events WHERE key = ? AND {KEY_OWNER} = ? AND key IS NOT NULL AND imported = 0"
+        row = await self._read(lambda db: db.execute(sql, (key, key_owner(key, actor))).fetchone())
         return record_from(row) if row else None
 
     # ---- Following
@@ -321,15 +330,45 @@ class SqliteStore:
 
         await self._writer.ask(Request(self._loop.create_future(), work=work, checkpoint=True))
 
+    async def index_rows(self, log: LogId) -> IndexRows:
+        """Return the rows that the index has of a log, as they are."""
+
+        def work(db: sqlite3.Connection) -> IndexRows:
+            found = IndexRows()
+            for name, column in table_of(log).items():
+                where, values = (f"WHERE {column} = ?", (log,)) if column else ("", ())
+                setattr(found, name, db.execute(f"SELECT * FROM index_{name} {where}", values).fetchall())
+            return found
+
+        return await self._read(work)
+
+    async def check_index(self, log: LogId) -> str | None:
+        """Compare the index with rows made anew from a log; return the first table that differs."""
+        return await compare_index(self, log)
+
+    async def save_line(self, line: LogInfo) -> None:
+        """Correct what lists show of a log."""
+        sql = "UPDATE logs SET name = ?, archived = ?, created_at = ?, created_by = ? WHERE log = ?"
+        fields = (line.name, line.archived, line.created_at, line.created_by, line.log)
+        await self._write(lambda db: db.execute(sql, fields).rowcount)
+
     async def query(self, sql: str, *, limit: int, seconds: float) -> Table:
         """Answer a question about the index, read-only for real."""
         await refresh_index(self)
 
+        stopped = threading.Event()
+
         def run() -> Table:
             with contextlib.closing(connect(self._path, read_only=True)) as connection:
-                return ask(connection, sql, limit=limit, seconds=seconds)
+                return ask(connection, sql, limit=limit, seconds=seconds, stopped=stopped.is_set)
 
-        return await asyncio.get_running_loop().run_in_executor(self._readers, run)
+        answer = asyncio.get_running_loop().run_in_executor(self._queries, run)
+        try:
+            return await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            stopped.set()  # whoever asked is gone: the thread is not to go on without them
+            await asyncio.wait((answer,))
+            raise
 
     async def close(self) -> None:
         """Finish what is waiting and let go of the file."""
@@ -345,6 +384,7 @@ class SqliteStore:
         # Whoever only reads goes first: the last to leave folds the write-ahead log into the file.
         if self._poller is not None:
             self._poller.join()
+        self._queries.shutdown()
         self._readers.shutdown()
         for connection in self._open:
             connection.close()
@@ -391,8 +431,8 @@ def _save_rows(connection: sqlite3.Connection, rows: IndexRows, *, anew: bool) -
             connection.execute(f"DROP TABLE IF EXISTS index_{name}")
         for statement in index_schema().split(";"):
             connection.execute(statement)
-    connection.executemany("DELETE FROM index_cells WHERE log = ?", [(log,) for log in rows.logs])
-    connection.executemany("DELETE FROM index_results WHERE log = ?", [(log,) for log in rows.logs])
+    for name in REPLACED:
+        connection.executemany(f"DELETE FROM index_{name} WHERE log = ?", [(log,) for log in rows.logs])
     connection.executemany("DELETE FROM index_outputs WHERE log = ? AND execution = ?", rows.shown)
     for name, columns in TABLES.items():
         marks = ", ".join("?" * len(columns))

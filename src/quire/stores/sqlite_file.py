@@ -15,14 +15,16 @@ from typing import TypeAlias
 
 from ..core.errors import QuireError, Refused, Unavailable
 from .ask import index_schema
+from .sealing import KEY_OWNER
 
 APPLICATION_ID = 0x51756972  # "Quir"
-SCHEMA = 1
+SCHEMA = 2
 BUSY_SECONDS = 30.0
 CHECKPOINT_PAGES = 4000
 """How long the write-ahead log gets before it is folded into the file: 16 MB, four times the default."""
 
-_TABLES = """
+_KEYS = f"CREATE UNIQUE INDEX events_key ON events (key, {KEY_OWNER}) WHERE key IS NOT NULL AND imported = 0"
+_TABLES = f"""
 CREATE TABLE logs (
     log TEXT PRIMARY KEY, kind TEXT NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL, at TEXT NOT NULL,
     name TEXT NOT NULL, archived INTEGER NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL
@@ -34,7 +36,7 @@ CREATE TABLE events (
 ) STRICT;
 CREATE UNIQUE INDEX events_seq ON events (log, seq);
 CREATE UNIQUE INDEX events_id ON events (id) WHERE imported = 0;
-CREATE UNIQUE INDEX events_key ON events (key) WHERE key IS NOT NULL AND imported = 0;
+{_KEYS};
 CREATE TABLE snapshots (
     log TEXT NOT NULL, version INTEGER NOT NULL, seq INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (log, version, seq)
 ) STRICT;
@@ -43,6 +45,8 @@ CREATE TABLE tokens (digest TEXT PRIMARY KEY, token TEXT NOT NULL) WITHOUT ROWID
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID, STRICT;
 INSERT INTO counters VALUES ('epoch', 0), ('indexed', 0), ('index', 0);
 """
+_STEPS = {1: ("DROP INDEX events_key", _KEYS)}
+"""What brings a file of an older format to the next one. A step that was released is never edited."""
 
 
 Inode: TypeAlias = tuple[int, int]
@@ -90,6 +94,10 @@ def _prepare(path: Path) -> None:
                 for statement in (_TABLES + index_schema()).split(";"):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            else:
+                for statement in (each for older in range(version, SCHEMA) for each in _STEPS[older]):
+                    connection.execute(statement)
+            if version != SCHEMA:
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
             connection.execute("COMMIT")
         except sqlite3.Error as error:

@@ -186,8 +186,12 @@ class Store(Protocol):
         """Return every log, the one begun last first."""
         ...
 
-    async def find(self, *, id: EventId | None = None, key: str | None = None) -> Record | None:
-        """Return the record that was sent here with this id or this key."""
+    async def find(self, id: EventId) -> Record | None:
+        """Return the record that was sent here with this id."""
+        ...
+
+    async def find_key(self, key: str, actor: ActorId) -> Record | None:
+        """Return the record that this actor sent here with this key; of a key of the house, that of any actor."""
         ...
 
     def follow(self, log: LogId, since: int = 0) -> AsyncIterator[list[Record]]:
@@ -262,8 +266,24 @@ class Store(Protocol):
         """Throw the index away, because what it was made from was masked."""
         ...
 
+    async def index_rows(self, log: LogId) -> IndexRows:
+        """Return the rows that the index has of a log, as they are."""
+        ...
+
+    async def check_index(self, log: LogId) -> str | None:
+        """Compare the index with rows made anew from a log; return the first table that differs."""
+        ...
+
+    async def save_line(self, line: LogInfo) -> None:
+        """Correct what lists show of a log: name, whether it is put away, when and by whom it was begun. Not its head."""
+        ...
+
     async def query(self, sql: str, *, limit: int, seconds: float) -> Table:
-        """Bring the index up to date and answer a question about it, read-only for real."""
+        """Bring the index up to date and answer a question about it, read-only for real.
+
+        Queries take no connection or thread that anything else waits for; only the question itself counts towards
+        `seconds`, not the work on the index.
+        """
         ...
 
     async def close(self) -> None:

@@ -168,12 +168,12 @@ async def _recorded(here: Here, log: LogId, before: Notebook, prepared: _Prepare
 
 
 def _done(here: Here, log: LogId, planned: Planned, before: Notebook) -> Edited:
-    authors = {id: before.cells[id].edited_by for id in planned.unread}
+    unread = [before.cells[id] for id in planned.unread]
     return Edited(
         log=log,
         since=before.seq,
         seq=before.seq,
-        unread={id: by for id, by in authors.items() if by != here.workspace.identity.actor},
+        unread={cell.id: cell.author for cell in unread if cell.edited_by != here.workspace.identity.actor},
         touched=planned.touched,
         changed=planned.changed,
         removed=planned.removed,

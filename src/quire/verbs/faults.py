@@ -9,6 +9,7 @@ import msgspec
 
 from ..core.errors import QuireError
 from ..core.values import Json
+from ..core.visible import visible
 from ..files.plain import plain
 from .answer import Answer
 
@@ -62,4 +63,4 @@ def _cut(text: str, most: int) -> str:
     if len(text) > most:
         left_out = len(text) - most
         text = f"{text[: most // 2]}\n[… {left_out:,} characters left out …]\n{text[len(text) - most // 2 :]}"
-    return "\n".join(f"  {line}" for line in plain(text).split("\n"))
+    return "\n".join(f"  {line}" for line in visible(text).split("\n"))

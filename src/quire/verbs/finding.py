@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ from ..core.events import Display, FileBound, Raised, Stream
 from ..core.ids import CellId, LogId, nearest
 from ..core.notebook import Cell, Notebook
 from ..core.values import Json
+from ..core.visible import visible_line
 from ..files.agent import short_ids
 from ..files.plain import one_line
 from ..workspace.workspace import LogInfo
@@ -186,17 +187,17 @@ class _Search:
         self, info: LogInfo, cell: str, short: str, name: str | None, source: str, state: str, shown: Cell | None
     ) -> Hit:
         called = f"{short} {name}" if name and name != short else short
-        line = f"cell {called} in {one_line(info.name, 40)} [{info.log[:10]}…] {state} · {self._line(source)}"
+        line = f"cell {called} in {one_line(info.name, 40)} [{info.log[:10]}…] {state} · {self._line(source, visible_line)}"
         # What it showed is often what was looked for: then there is nothing to read any more.
         showed = self._line("\n".join(_texts(shown))) if shown is not None else ""
         line += f" → {showed}" if showed else ""
         return Hit(line=one_line(line, _WIDTH), facts={"notebook": info.log, "cell": cell, "name": name})
 
-    def _line(self, text: str) -> str:
+    def _line(self, text: str, shown: Callable[[str, int], str] = one_line) -> str:
         """The first line with one of the words, or else the first."""
         lines = [line for line in text.split("\n") if line.strip()]
         said = (line for line in lines if any(word in line.lower() for word in self._words))
-        return one_line(next(said, lines[0] if lines else ""), 80)
+        return shown(next(said, lines[0] if lines else ""), 80)
 
 
 _SAID = "coalesce(c.name, '') || ' ' || c.source"

@@ -28,6 +28,8 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
     media: str | None = None
     is_open: bool = False
     """Whether there may be more of it."""
+    is_imported: bool = False
+    """Whether the outputs came with a file: no kernel of ours made them."""
 
     def of_output(self, number: int, media: str | None = None) -> str:
         """The handle of one of the outputs."""
@@ -68,7 +70,8 @@ def _last(notebook: Notebook, cell: Cell) -> Meant:
     execution = cell.execution
     called = handle(short, execution.started_seq if execution is not None else None)
     outputs = tuple(enumerate(shown_outputs(execution)))
-    return Meant(cell=cell, called=called, outputs=outputs, is_open=cell.state in ("queued", "running"))
+    is_open, is_imported = cell.state in ("queued", "running"), execution is not None and execution.imported
+    return Meant(cell=cell, called=called, outputs=outputs, is_open=is_open, is_imported=is_imported)
 
 
 def _some(notebook: Notebook, cell: Cell, execution: Execution | None, wanted: Handle) -> Meant:
@@ -83,7 +86,9 @@ def _some(notebook: Notebook, cell: Cell, execution: Execution | None, wanted: H
         raise NotFound(f"Cell {short!r} has no output {first} there: it has {numbers}. Read it: output(of={short!r}).")
     called = handle(short, seq, wanted.number, last=wanted.last)
     is_open = execution is not None and execution.is_open
-    return Meant(cell=cell, called=called, outputs=found, media=wanted.media, is_open=is_open)
+    is_imported = execution is not None and execution.imported
+    media = wanted.media
+    return Meant(cell=cell, called=called, outputs=found, media=media, is_open=is_open, is_imported=is_imported)
 
 
 async def _source(here: Here, reading: Reading, wanted: Handle, seq: int) -> Meant:

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import os
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -15,6 +14,8 @@ from typing import BinaryIO
 
 import msgspec
 
+from ..actors.runtime.kernel_environment import kernel_environment, store_variables
+from ..actors.runtime.python_command import python_command
 from ..core import errors
 from ..core import events as e
 from ..core.errors import QuireError, Refused, Unavailable
@@ -36,29 +37,32 @@ from .telling import call, shown
 from .waiting import Tell
 from .wanted import RunWanted, Wait
 
-COMMAND = (sys.executable, "-m", "quire.runs.apart")
+COMMAND = tuple(python_command("quire.runs.apart"))
 BEGIN_SECONDS = 15.0
 """A run that nobody could find yet is no answer: so long it has to begin, however short somebody wants to wait."""
 MOST_SAID = 1_000_000
 """Bytes in which a run says that it has begun, or why not."""
 MOST_RESULT = 300
 """Characters of one result in a text. The facts have all of it."""
-# It acts for who asked, and where the store is it is told: its cells could print a token.
-_NOT_HANDED_ON = ("QUIRE_TOKEN", "QUIRE_URL")
 
 
 async def run_apart(here: Here, wanted: RunWanted, tell: Tell | None = None) -> Answer:
     """Run the whole notebook with parameters, in a new kernel, and wait for the end."""
-    workspace, folder = _allowed(here)
-    told = await _told(here, workspace, folder, wanted)
     loop = asyncio.get_running_loop()
     until = loop.time() + wanted.seconds
-    cwd = await _cwd(here, folder, wanted.notebook)
-    began = await _begun(told, cwd, max(wanted.seconds, BEGIN_SECONDS))
+    run, began = await start_run(here, wanted, max(wanted.seconds, BEGIN_SECONDS))
     if began is None:
-        return _starting(told)
-    left = Wait(notebook=told.run, seconds=max(until - loop.time(), 0.0), budget=wanted.budget)
-    return await run_awaited(here, told.run, left, tell, began.warnings)
+        return _starting(run)
+    left = Wait(notebook=run, seconds=max(until - loop.time(), 0.0), budget=wanted.budget)
+    return await run_awaited(here, run, left, tell, began.warnings)
+
+
+async def start_run(here: Here, wanted: RunWanted, seconds: float = BEGIN_SECONDS) -> tuple[LogId, Began | None]:
+    """Start a run of the whole notebook, and return its log. The second is None if it takes longer than that to begin."""
+    workspace, folder = _allowed(here)
+    told = await _told(here, workspace, folder, wanted)
+    cwd = await _cwd(here, folder, wanted.notebook)
+    return told.run, await _begun(told, cwd, seconds)
 
 
 def _allowed(here: Here) -> tuple[LocalWorkspace, Path]:
@@ -86,6 +90,7 @@ async def _told(here: Here, workspace: LocalWorkspace, folder: Path, wanted: Run
         run=LogId(new_id()),
         identity=workspace.identity,
         parameters=wanted.parameters or {},
+        variables=store_variables(os.environ),
     )
     if found.log is None:
         return msgspec.structs.replace(told, path=str(folder / (found.path or "")))
@@ -144,7 +149,8 @@ def _start(told: Apart, cwd: Path, writing: int) -> subprocess.Popen[bytes]:
             stdout=writing,
             stderr=subprocess.DEVNULL,
             cwd=cwd,
-            env={name: value for name, value in os.environ.items() if name not in _NOT_HANDED_ON},
+            # It acts for who asked, and where the store is it is told.
+            env=kernel_environment(os.environ),
             start_new_session=True,
         )
 
@@ -163,9 +169,9 @@ def _error(kind: type[QuireError], began: Began) -> QuireError:
     return Unavailable(began.message) if kind is errors.RunFailed else kind(began.message, **began.details)
 
 
-def _starting(told: Apart) -> Answer:
-    go_on = call("wait", notebook=told.run)
-    return Answer(text=f"starting run {told.run} · {go_on}", facts={"run": told.run, "state": "queued"})
+def _starting(run: LogId) -> Answer:
+    go_on = call("wait", notebook=run)
+    return Answer(text=f"starting run {run} · {go_on}", facts={"run": run, "state": "queued"})
 
 
 # ---- Following it

@@ -46,6 +46,8 @@ def check_may_make(here: Here, name: str) -> None:
         )
     identity = here.workspace.identity
     check_scope(identity, "edit")
+    if here.folder is not None and formats.ending_of(name) in BOUND:
+        check_scope(identity, "bind")
     if identity.notebooks is not None:
         told = f"There is no notebook {name!r}, and the token of {identity.actor} is for some notebooks only"
         raise Refused(f"{told}: it cannot make one. find() lists those that it is for.")

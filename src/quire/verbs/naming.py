@@ -117,10 +117,11 @@ def _is_file(path: Path) -> bool:
 def may_look_at_files(here: Here) -> bool:
     """Whether files are read from here: not by a token for some notebooks, for others lie about as files.
 
-    Nor by one that only reads: it is for what is in the logs. Who edits could bind a notebook to any of the files.
+    Nor by one that only reads or edits: it is for what is in the logs. Who may bind could bind a notebook to any of the
+    files, and who runs cells reads files anyway.
     """
     identity = here.workspace.identity
-    return here.folder is not None and identity.notebooks is None and bool(identity.scopes & {"edit", "run"})
+    return here.folder is not None and identity.notebooks is None and bool(identity.scopes & {"bind", "run"})
 
 
 def _path(here: Here, name: str) -> str | None:

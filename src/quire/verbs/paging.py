@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from base64 import b64encode
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import msgspec
 
@@ -14,6 +14,7 @@ from ..core.events import BlobRef, Display, Output, Raised, Stream
 from ..core.exchange import Blobs, is_text
 from ..core.same import as_text
 from ..core.sheet import is_json
+from ..core.visible import visible
 from ..files.agent_tokens import QUARTERS, cost
 from ..files.plain import one_line, plain
 from ..workspace.workspace import Workspace
@@ -32,6 +33,8 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     is_base64: bool = False
     length: int | None = None
     """In characters, of a blob where that is known."""
+    is_source: bool = False
+    """Whether it is what somebody wrote, of which everything is to be seen, or what a cell showed."""
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -59,7 +62,7 @@ class Source(msgspec.Struct, frozen=True):
 def segments(found: Meant) -> list[Segment]:
     """All that is meant, as one text: streams go on where the one before ended, all else has lines of its own."""
     if found.source is not None:
-        return [Segment(text=found.source)]
+        return [Segment(text=found.source, is_source=True)]
     if len(found.outputs) == 1:
         return [_one(found.outputs[0][1], found.media)]
     made: list[Segment] = []
@@ -207,18 +210,24 @@ async def page(source: Source, parts: Sequence[Segment], at: int, most: int) -> 
         if first < last:
             found += await characters(source, segment, length, first, last)
         before += length
-    kept = _affordable(found, most, is_end=start + len(found) >= total)
-    return Page(text=plain(kept), start=start, end=start + len(kept), length=total)
+    show = shown_as(parts)
+    kept = _affordable(found, most, show, is_end=start + len(found) >= total)
+    return Page(text=show(kept), start=start, end=start + len(kept), length=total)
 
 
-def _affordable(text: str, most: int, *, is_end: bool) -> str:
+def shown_as(parts: Sequence[Segment]) -> Callable[[str], str]:
+    """How characters of these are made safe to show: of a source nothing is taken away."""
+    return visible if any(segment.is_source for segment in parts) else plain
+
+
+def _affordable(text: str, most: int, show: Callable[[str], str], *, is_end: bool) -> str:
     """The longest beginning that can be paid for once it is made harmless, up to the end of a line where one is near."""
     low, high = min(1, len(text)), len(text)
-    if cost(plain(text)) <= most:
+    if cost(show(text)) <= most:
         low = high
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if cost(plain(text[:middle])) <= most else (low, middle - 1)
+        low, high = (middle, high) if cost(show(text[:middle])) <= most else (low, middle - 1)
     if low == len(text) and is_end:
         return text
     kept = text[:low]

@@ -21,7 +21,7 @@ from ..files import agent
 from ..files.agent_pictures import dimensions
 from ..files.agent_tokens import QUARTERS, cost, cut
 from ..files.html_text import size
-from ..files.plain import one_line, plain
+from ..files.plain import one_line
 from . import paging
 from .answer import Answer, Here, Picture
 from .finding import Reading, reading_of
@@ -148,16 +148,23 @@ async def output(here: Here, wanted: OutputWanted) -> Answer:
     if len(found.outputs) == 1 and pictures:
         return await _looked_at(source, reading, found, pictures[0], wanted.budget)
     page = await paging.page(source, paging.segments(found), wanted.at, wanted.budget * QUARTERS - MARGIN)
-    line = f"{found.called} {_kinds(found)}{paging.told(page)}"
+    line = f"{_headed(found)} {_kinds(found)}{paging.told(page)}"
     if cost(line) >= MARGIN:  # what there is beside can be left out, where to go on cannot
-        line = f"{found.called} {paging.told(page)}"
+        line = f"{_headed(found)} {paging.told(page)}"
     facts = _where(reading, found) | {"start": page.start, "end": page.end, "length": page.length}
     seen = [made for each in pictures[-MOST_PICTURES:] if (made := await _small(source, each)) is not None]
     return Answer(text=f"{line}\n{page.text}", facts=facts, pictures=tuple(seen))
 
 
 def _where(reading: Reading, found: Meant) -> dict[str, Json]:
-    return {"notebook": reading.log, "cell": found.cell.id, "handle": found.called, "state": found.cell.state}
+    return {"notebook": reading.log, "cell": found.cell.id, "handle": found.called, "state": found.cell.state} | (
+        {"imported": True} if found.is_imported else {}
+    )
+
+
+def _headed(found: Meant) -> str:
+    """The handle, and whether a file brought the outputs along."""
+    return f"{found.called} imported" if found.is_imported else found.called
 
 
 def _nothing(found: Meant) -> str:
@@ -183,16 +190,18 @@ def _kinds(found: Meant) -> str:
 async def _matches(source: Source, reading: Reading, found: Meant, wanted: OutputWanted, pattern: str) -> Answer:
     if wanted.at < 0:
         raise BadInput("A search goes on from a character: `at` is 0 or more. Leave it out to search from the start.")
-    searched = await search(pattern, paging.pieces(source, paging.segments(found)), wanted.at)
+    parts = paging.segments(found)
+    searched = await search(pattern, paging.pieces(source, parts), wanted.at)
+    show = paging.shown_as(parts)
     left = wanted.budget * QUARTERS - MARGIN
     lines: list[str] = []
     for each in searched.matches:
-        line = f"at={each.at}: {'…' * each.is_cut_before}{plain(each.line).strip()}{'…' * each.is_cut_behind}"
+        line = f"at={each.at}: {'…' * each.is_cut_before}{show(each.line).strip()}{'…' * each.is_cut_behind}"
         if cost(line) + 1 > left:
             break
         left -= cost(line) + 1
         lines.append(line)
-    told = cut(f"{found.called} {_summed(searched, len(lines))}", MARGIN - 1)
+    told = cut(f"{_headed(found)} {_summed(searched, len(lines))}", MARGIN - 1)
     count = searched.summary.count if searched.summary is not None else len(searched.matches)
     facts = _where(reading, found) | {"matches": [each.at for each in searched.matches], "count": count}
     return Answer(text="\n".join([told, *lines]), facts=facts)
@@ -245,7 +254,7 @@ async def _looked_at(source: Source, reading: Reading, found: Meant, shown: tupl
     wide = f" {was[0]}×{was[1]}" if was is not None else ""
     others = [each for each in dict.fromkeys((*shown[0].data, *shown[0].blobs)) if each != shown[1]]
     also = f"; also {', '.join(one_line(each, 60) for each in others[:5])}: output(of=HANDLE:MEDIA)" if others else ""
-    text = cut(f"{found.called} [{shown[1]}{wide} {size(len(data))}{scaled}{also}]", budget * QUARTERS)
+    text = cut(f"{_headed(found)} [{shown[1]}{wide} {size(len(data))}{scaled}{also}]", budget * QUARTERS)
     return Answer(text=text, facts=_where(reading, found) | {"media": shown[1], "size": len(data)}, pictures=(made,))
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
+import os
 from collections.abc import AsyncGenerator, AsyncIterator
 
 import msgspec
 
+from ..actors.runtime.kernel_environment import kernel_environment
+from ..actors.runtime.python_command import isolated_python
 from ..core.errors import BadInput, Unavailable
 
 MOST_MATCHES = 50
@@ -106,10 +108,10 @@ async def _turn() -> AsyncGenerator[None]:
 
 async def _searched(pattern: str, text: AsyncIterator[str], start: int) -> Searched:
     pipe = asyncio.subprocess.PIPE
-    words = (sys.executable, "-I", "-S", "-c", _PROGRAM, pattern, str(start))
+    words = isolated_python("-c", _PROGRAM, pattern, str(start))
     try:
         process = await asyncio.create_subprocess_exec(
-            *words, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.DEVNULL
+            *words, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.DEVNULL, env=kernel_environment(os.environ)
         )
     except OSError as error:
         raise Unavailable(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from ..core.events import ProposalMade
-from ..core.ids import ActorId, CellId, ExecutionId, LogId
+from ..core.ids import CellId, ExecutionId, LogId
 from ..core.notebook import Notebook
 from ..core.values import Json
 from ..files.agent import render_cells
@@ -41,7 +41,7 @@ class Edited(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the proposal is about the runs alone, and the edit is made."""
     not_run: str = ""
     """Why what was to run was not asked for."""
-    unread: dict[CellId, ActorId] = {}
+    unread: dict[CellId, str] = {}
     """The cells that were changed without a hash, and who else had written there last."""
     made: bool = False
     path: str | None = None
@@ -82,7 +82,7 @@ def _unread(done: Edited, notebook: Notebook) -> Iterator[str]:
     """A warning: the hash that comes back is of a text that they may not have seen."""
     if done.unread:
         ids = short_ids(notebook)
-        named = ", ".join(f"{ids.get(id, id)} ({one_line(by, 30)})" for id, by in done.unread.items())
+        named = ", ".join(f"{ids.get(id, id)} ({one_line(by, 60)})" for id, by in done.unread.items())
         shown = named if len(done.unread) < 3 else f"{len(done.unread)} cells"
         yield f"patched without base where others wrote last: {shown}. Read before you replace the whole."
 

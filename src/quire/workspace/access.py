@@ -17,21 +17,31 @@ from collections.abc import Collection
 import msgspec
 
 from ..core import events as e
-from ..core.directory import Directory, Token
+from ..core.directory import RUNTIME_SCOPES, Directory, Token, end_of, ended_by
 from ..core.errors import BadInput, Refused
-from ..core.events import KnownEvent, Scope
-from ..core.ids import ActorId, LogId, TokenId, actor_kind, check_actor
-from ..core.roles import ALL_SCOPES
+from ..core.events import Entry, KnownEvent, Scope
+from ..core.ids import MIRROR, ActorId, LogId, TokenId, actor_kind, check_actor
+from ..core.roles import ALL_SCOPES, works_for_all
 
 SYSTEM = ActorId("system:quire")
 
 # The owner's own hands may do everything but say yes to an agent: that takes a signed-in
 # browser or a token with the approve scope, which an agent that borrowed the shell has not.
-OWNER_SCOPES: frozenset[Scope] = ALL_SCOPES - {"approve"}
-DOES: dict[str, str] = {"read": "read", "edit": "edit", "run": "run", "approve": "approve", "admin": "administer"}
+# Nor do they serve: a runtime that they start is an actor of its own.
+OWNER_SCOPES: frozenset[Scope] = ALL_SCOPES - {"approve", "serve"}
+DOES: dict[str, str] = {
+    "read": "read",
+    "edit": "edit",
+    "run": "run",
+    "serve": "serve",
+    "bind": "bind",
+    "approve": "approve",
+    "admin": "administer",
+}
 """What somebody does with a scope, for messages."""
-RUNTIME_SCOPES: frozenset[Scope] = frozenset(("read", "run"))
-AGENT_SCOPES: frozenset[Scope] = frozenset(("read", "edit", "run"))
+AGENT_SCOPES: frozenset[Scope] = frozenset(("read", "edit", "run", "bind"))
+_BEFORE_BIND: frozenset[Scope] = frozenset(("read", "edit", "run", "approve", "admin"))
+"""Every scope that there was before `bind`."""
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,14 +56,15 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     token: TokenId | None = None
     """The token they came with: looked at again whenever they do anything."""
     expires_at: str | None = None
+    """When their token ends, or an earlier one with which it was made."""
     owns: bool = False
     """Whether the files are theirs: no role in a notebook takes anything from them."""
 
     @property
     def is_bound(self) -> bool:
         """Whether more than the scopes decides what they may do."""
-        works_for_all = actor_kind(self.actor) in ("runtime", "system")
-        return not self.owns and (self.token is not None or self.notebooks is not None or not works_for_all)
+        is_limited = self.token is not None or self.notebooks is not None
+        return not self.owns and (is_limited or not works_for_all(self.actor, self.on_behalf_of))
 
 
 def owner() -> Identity:
@@ -80,22 +91,50 @@ def agent(name: str, asks: Collection[Scope] = ()) -> Identity:
     )
 
 
-def system() -> Identity:
-    """Quire itself, for what follows from the rules: leases that ran out, imports …"""
-    return Identity(actor=SYSTEM, scopes=ALL_SCOPES)
+def system(token: TokenId | None = None) -> Identity:
+    """Quire itself, for what follows from the rules: leases that ran out, imports …
+
+    With a token, for whoever came with that, and only while it is valid: what is made then ends with it.
+    """
+    return Identity(actor=SYSTEM, scopes=ALL_SCOPES, token=token)
 
 
-def runtime(name: str) -> Identity:
-    """A runtime that the owner of the files started."""
-    return Identity(actor=check_actor(f"runtime:{name}"), scopes=RUNTIME_SCOPES)
+def mirror(binder: ActorId) -> Identity:
+    """The mirror, on behalf of whoever bound a notebook to a file. Only for a caller that has checked their rights."""
+    return Identity(actor=MIRROR, scopes=frozenset(("read", "edit", "bind")), on_behalf_of=binder)
 
 
-def scope_of(event: KnownEvent) -> Scope:
-    """The scope that an event needs."""
+def runtime(name: str, starter: Identity | None = None) -> Identity:
+    """A runtime on this machine: of the owner of the files, or of somebody who may do less, whose limits it shares."""
+    actor = check_actor(f"runtime:{name}")
+    if starter is None or not starter.is_bound:
+        return Identity(actor=actor, scopes=RUNTIME_SCOPES)
+    return Identity(
+        actor=actor,
+        scopes=RUNTIME_SCOPES if "run" in starter.scopes else RUNTIME_SCOPES & starter.scopes,
+        on_behalf_of=starter.on_behalf_of or starter.actor,
+        notebooks=starter.notebooks,
+        token=starter.token,
+        expires_at=starter.expires_at,
+    )
+
+
+def scopes_of(event: KnownEvent, actor: ActorId) -> frozenset[Scope]:
+    """The scopes that an event of an actor needs: a file that is bound, or merged, changes the notebook, too."""
+    scope = scope_of(event, actor)
+    return frozenset(("edit", "bind")) if scope == "bind" else frozenset((scope,))
+
+
+def scope_of(event: KnownEvent, actor: ActorId) -> Scope:
+    """The scope that an event of an actor needs above all."""
+    if isinstance(event, e.FileBound | e.FileMerged):
+        return "bind"
     if isinstance(event, e.PayloadRedacted | e.WorkspaceEvent):
         return "admin"
     if isinstance(event, e.ProposalAccepted | e.ProposalDeclined):
         return "approve"
+    if isinstance(event, e.ServingEvent) or (isinstance(event, e.SharedEvent) and actor_kind(actor) == "runtime"):
+        return "serve"
     return "run" if isinstance(event, e.ExecutionEvent | e.RunEvent) else "edit"
 
 
@@ -105,10 +144,14 @@ def check_scope(identity: Identity, scope: Scope) -> None:
         return
     has = ", ".join(sorted(identity.scopes)) or "none"
     told = f"{identity.actor} may not {DOES[scope]} here: that needs the scope {scope!r}, and there is {has}."
-    if identity.owns:
+    if identity.owns and scope == "approve":
         name = identity.actor.partition(":")[2]
         made = f"quire token new --actor {name} --kind human --scope read,{scope}"
         raise Refused(f"{told} Set QUIRE_TOKEN to a token that has it (`{made}`), or use a signed-in browser.")
+    if actor_kind(identity.actor) == "runtime" and scope not in RUNTIME_SCOPES:
+        raise Refused(f"{told} A runtime serves what others ask for; to do more, it holds a token of kind agent, too.")
+    if scope == "serve":
+        raise Refused(f"{told} Only a runtime serves: use its token (`quire token new --kind runtime`).")
     raise Refused(f"{told} Ask whoever runs the workspace for a token with it (`quire token new --scope`).")
 
 
@@ -122,22 +165,66 @@ def bearer(directory: Directory, token: str | None, at: str) -> Identity:
         raise Refused(f"Token {token} is for signing in with a browser, once, and for nothing else (`quire open`).")
     return Identity(
         actor=known.actor,
-        scopes=frozenset(known.scopes),
+        scopes=scopes_now(known),
         on_behalf_of=known.on_behalf_of,
         notebooks=None if known.notebooks is None else frozenset(known.notebooks),
         asks=frozenset(known.asks),
         token=TokenId(token or ""),
-        expires_at=known.expires_at,
+        expires_at=end_of(directory, TokenId(token or "")),
+    )
+
+
+def scopes_now(token: Token) -> frozenset[Scope]:
+    """What a token allows. One of the owner's that is older than the scope `bind` has it, as the owner does."""
+    found = frozenset(token.scopes)
+    is_owners = token.actor == owner().actor and token.created_by in (SYSTEM, token.actor)
+    if token.version or not is_owners or token.notebooks is not None or token.asks or not found >= _BEFORE_BIND:
+        return found
+    return found | frozenset[Scope](("bind",))
+
+
+def bound_by(directory: Directory, entry: Entry, at: str) -> Identity:
+    """Who bound a notebook to a file, with the credentials that they have now.
+
+    An actor without any token came by way of the files: as their owner, or as an agent that the owner started.
+    """
+    actor, behalf = entry.by, entry.behalf
+    if actor == owner().actor and behalf is None:
+        return owner()
+    known = {id: each for id, each in directory.tokens.items() if (each.actor, each.on_behalf_of) == (actor, behalf)}
+    if not known:
+        is_owners = behalf is None and actor_kind(actor) == "human"
+        return Identity(
+            actor=actor, scopes=OWNER_SCOPES if is_owners else AGENT_SCOPES, on_behalf_of=behalf, owns=is_owners
+        )
+    opens = [each for id, each in known.items() if ended_by(directory, id, at) is None]
+    valid = [each for each in opens if not each.once and not each.asks]
+    edits = [each for each in valid if "edit" in each.scopes]
+    everywhere = any(each.notebooks is None for each in edits)
+    return Identity(
+        actor=actor,
+        scopes=frozenset(scope for each in valid for scope in each.scopes),
+        on_behalf_of=behalf,
+        notebooks=None if everywhere else frozenset(log for each in edits for log in each.notebooks or ()),
     )
 
 
 def valid_token(directory: Directory, token: TokenId, at: str) -> Token:
-    """What a token allows, at that time; refused once it was revoked or has expired."""
+    """What a token allows, at that time; refused once it, or one above it, was revoked or has expired."""
     known = directory.tokens.get(token)
     if known is None:
         raise Refused("The token is not known in this workspace. Ask whoever runs it for one (`quire token new`).")
-    if known.revoked_by is not None:
-        raise Refused(f"Token {token} of {known.actor} was revoked by {known.revoked_by}. Ask for a new one.")
-    if known.expires_at is not None and at >= known.expires_at:
-        raise Refused(f"Token {token} of {known.actor} expired at {known.expires_at}. Ask for a new one.")
-    return known
+    if (ended := ended_by(directory, token, at)) is None:
+        return known
+    its = f"Token {token} of {known.actor}"
+    above = "" if ended == token else f"{its} ended with the one that it was made with. "
+    raise Refused(f"{above}{_told_end(directory, ended)} Ask for a new one.")
+
+
+def _told_end(directory: Directory, token: TokenId) -> str:
+    over = directory.tokens.get(token)
+    if over is None:
+        return f"Token {token} is not known in this workspace."
+    if over.revoked_by is not None:
+        return f"Token {token} of {over.actor} was revoked by {over.revoked_by}."
+    return f"Token {token} of {over.actor} expired at {over.expires_at}."

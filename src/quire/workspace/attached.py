@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from ..core import events as e
 from ..core.errors import Conflict, NotFound, Refused, Unavailable
 from ..core.events import Draft, Entry
-from ..core.ids import ExecutionId, LogId, RuntimeId
+from ..core.ids import HOUSE_KEYS, ExecutionId, LogId, RuntimeId
 from ..core.notebook import Execution, Notebook
 from ..core.values import Json
 from . import speech
@@ -71,7 +71,14 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it is to be recorded nowhere, also if the cell did not say so."""
 
 
-async def answer_input(workspace: Workspace, lanes: Lanes, log: LogId, execution: ExecutionId, given: Given) -> Entry:
+async def answer_input(
+    workspace: Workspace,
+    submit_once: Callable[[LogId, Draft], Awaitable[Entry]],
+    lanes: Lanes,
+    log: LogId,
+    execution: ExecutionId,
+    given: Given,
+) -> Entry:
     """Record an answer under the name of whoever gives it. A password goes to the runtime alone, and into no log."""
     waiting = await _asked(workspace, lanes.board, log, execution)
     asked, lane = waiting.asked, f"{log}/{speech.STDIN}"
@@ -83,7 +90,7 @@ async def answer_input(workspace: Workspace, lanes: Lanes, log: LogId, execution
     event = e.InputAnswered(execution=execution, prompt=asked.prompt, answer=None if is_secret else given.answer)
     # One answer to one question: whoever is second is refused, be it at another server.
     key = answer_key(log, asked)
-    (entry,) = await workspace.submit(log, [Draft(id=new_id(), key=key, event=event)])
+    entry = await submit_once(log, Draft(id=new_id(), key=key, event=event))
     if entry.event != event:
         raise Conflict(f"Execution {execution!r} was answered already. Wait for what it asks next.")
     if is_secret:
@@ -94,7 +101,7 @@ async def answer_input(workspace: Workspace, lanes: Lanes, log: LogId, execution
 
 def answer_key(log: LogId, asked: speech.Asked) -> str:
     """By which key the one answer to a question is recorded."""
-    return f"input:{log}:{asked.execution}:{asked.question}"
+    return f"{HOUSE_KEYS}input:{log}:{asked.execution}:{asked.question}"
 
 
 async def _asked(workspace: Workspace, board: Board, log: LogId, execution: ExecutionId) -> Waiting:

@@ -87,6 +87,11 @@ class Board:
         """What is asked in a log."""
         return dict(_of(self._asked, log))
 
+    def questions(self) -> list[tuple[LogId, speech.Asked]]:
+        """What is asked in all logs."""
+        now = monotonic()
+        return [(LogId(log), each.asked) for (log, _), each in self._asked.items() if each.until >= now]
+
     async def until_asked(self, log: LogId, execution: ExecutionId, seconds: float) -> Waiting | None:
         """What an execution asks, which may be said only now; None when it asks nothing."""
         try:

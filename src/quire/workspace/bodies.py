@@ -105,6 +105,67 @@ class NotebookMade(msgspec.Struct, frozen=True, kw_only=True):
     cells: tuple[CellId, ...]
 
 
+class CopyWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a copy of a notebook is to be called."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class ParameterFound(msgspec.Struct, frozen=True, kw_only=True):
+    """A typed input of a notebook."""
+
+    name: str
+    type: str | None
+    """As docs/reference/parameters.md writes types; null where nothing says it."""
+    default: Json
+    """A tagged value; null where it is required, or where only running the cell tells."""
+    expression: str | None
+    """The default as it is written, where it is not a literal."""
+    help: str
+    choices: tuple[Json, ...] | None
+    required: bool
+
+
+class RunStart(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A notebook that is to run from top to bottom, with values for its parameters."""
+
+    notebook: LogId
+    parameters: dict[str, Json] = {}
+
+
+class RunStarted(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that was started."""
+
+    run: LogId
+    warnings: tuple[str, ...] = ()
+
+
+class RuntimeStart(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """With which kernel to start: by its name, "" for the usual one; without it, the one that was chosen before."""
+
+    kernel: Annotated[str, Meta(max_length=200)] | None = None
+
+
+class KernelFound(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel that can be chosen for a notebook."""
+
+    name: str
+    """Empty: the one that is taken when none is chosen."""
+    title: str
+    language: str
+    interpreter: str | None
+    """The Python that runs it, where it is one."""
+    problem: str | None
+    """Why it cannot be started."""
+
+
+class KernelsFound(msgspec.Struct, frozen=True, kw_only=True):
+    """The kernels for a notebook, and the one that was chosen."""
+
+    kernels: list[KernelFound]
+    chosen: str
+
+
 class CellToRun(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A cell, as it was when somebody looked; without a hash, as it is now."""
 

@@ -318,3 +318,6 @@ def _endings(now: Notebook) -> Iterator[KnownEvent]:
     for proposal, made in now.proposals.items():
         if made.state == "open":
             yield e.ProposalDeclined(proposal=proposal, why="imported")
+    if now.binding is not None:
+        # The path was meant in another folder: here it may be the file of another notebook.
+        yield e.FileBound(path=None)

@@ -8,7 +8,7 @@ import msgspec
 
 from ..core.errors import BadInput
 from ..core.events import Draft
-from ..core.ids import LogId, check_id, check_key
+from ..core.ids import LogId, check_client_key, check_id, check_key
 from ..core.shape import check_unfilled
 
 MAX_DRAFTS = 10_000
@@ -16,8 +16,11 @@ BATCH, BATCH_BYTES = 5000, 4 << 20
 """How many drafts that need not go together go together, and about how large: a server takes 16 MiB at once."""
 
 
-def check_drafts(log: LogId, drafts: Sequence[Draft]) -> None:
-    """Refuse ids that are none, too many events at once, and what only the workspace fills."""
+def check_drafts(log: LogId, drafts: Sequence[Draft], *, house_keys: bool = False) -> None:
+    """Refuse ids that are none, too many events at once, and what only the workspace fills.
+
+    `house_keys`: the keys are Quire's own, chosen here and not by a client.
+    """
     check_id(log, "Log")
     if not 0 < len(drafts) <= MAX_DRAFTS:
         raise BadInput(f"A submission has 1 to {MAX_DRAFTS:,} events, not {len(drafts):,}. Send them in parts.")
@@ -26,7 +29,7 @@ def check_drafts(log: LogId, drafts: Sequence[Draft]) -> None:
     for draft in drafts:
         check_id(draft.id, "Event")
         if draft.key is not None:
-            check_key(draft.key)
+            (check_key if house_keys else check_client_key)(draft.key)
         if draft.cause is not None:
             check_id(draft.cause, "Cause")
         check_unfilled(draft)

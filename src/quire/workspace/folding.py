@@ -127,7 +127,7 @@ class DirectoryFolding:
             return event
         if not isinstance(event, e.WorkspaceEvent):
             raise BadInput(f"{codec.type_of(event)} belongs into a notebook's log, not into the workspace's.")
-        return accept_in_directory(self._now, event)
+        return accept_in_directory(self._now, event, asking)
 
     def value(self) -> Directory:
         """Hand out the directory."""

@@ -30,6 +30,14 @@ def is_gone(actor: str) -> bool:
     return began(int(named["pid"])) != named["began"]
 
 
+def process_of(actor: str) -> int | None:
+    """The process of this machine which acts under this name; None if it is gone, or elsewhere."""
+    named = _NAME.fullmatch(actor)
+    if named is None or named["place"] != _place() or is_gone(actor):
+        return None
+    return int(named["pid"])
+
+
 def _place() -> str:
     """Where the numbers of processes mean the same: one start of one machine, one container of it."""
     said = [socket.gethostname()]

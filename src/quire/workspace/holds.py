@@ -9,6 +9,7 @@ runs out.
 from __future__ import annotations
 
 from ..core.errors import Refused
+from ..core.ids import LogId
 from ..stores.store import Lease, Store
 from .access import Identity
 from .holders import is_gone, this_process
@@ -16,6 +17,9 @@ from .holders import is_gone, this_process
 Hold = Lease
 
 _PREFIX = "hold:"
+_HOUSE = frozenset(("runtime", "server"))
+"""What is before the colon in the names that only processes beside the store hold."""
+_MIRROR = "mirror:"
 
 
 def holder_of(identity: Identity) -> str:
@@ -23,9 +27,14 @@ def holder_of(identity: Identity) -> str:
     return f"runtime:{this_process()}" if identity.token is None else f"token:{identity.token}"
 
 
+def mirrored_log(name: str) -> LogId | None:
+    """Return the log whose mirror has a hold of this name: that is for who may bind the log to a file."""
+    return LogId(name.removeprefix(_MIRROR)) if name.startswith(_MIRROR) else None
+
+
 def check_name(identity: Identity, name: str) -> None:
-    """Refuse to whoever came with a token what says who serves: they could keep servers and runtimes from starting."""
-    if identity.token is not None and (name.startswith("runtime:") or name.partition(":")[0] == "server"):
+    """Refuse to bearers of tokens the names of the house: they could keep servers and runtimes from working."""
+    if identity.token is not None and name.partition(":")[0] in _HOUSE:
         raise Refused(f"{identity.actor} cannot hold {name[:80]!r}: that is for processes beside the store.")
 
 
@@ -35,9 +44,14 @@ def check(identity: Identity, hold: Hold) -> None:
         raise Refused(f"{identity.actor} does not hold {hold.name[:80]!r}.")
 
 
+def full_name(name: str) -> str:
+    """The name of the lease."""
+    return f"{_PREFIX}{name}"
+
+
 async def take(store: Store, name: str, seconds: float, holder: str) -> Hold | None:
     """Take what is free; None while somebody holds it."""
-    full = f"{_PREFIX}{name}"
+    full = full_name(name)
     taken = await store.acquire(full, holder, seconds)
     if taken is not None:
         return taken

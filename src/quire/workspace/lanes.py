@@ -16,6 +16,7 @@ import msgspec
 from ..core.ids import ActorId
 from ..core.values import Json
 from .board import Board
+from .presence import Presence
 
 KEPT = 1000
 """How far behind a listener may fall before it misses something."""
@@ -35,6 +36,8 @@ class Lanes:
         self._listeners: dict[str, set[Listening]] = {}
         self.board = Board()
         """What runtimes said last."""
+        self.presence = Presence()
+        """Where windows are."""
 
     def say(self, lane: str, message: Json, by: ActorId | None = None, *, to: ActorId | None = None) -> None:
         """Tell everybody who listens now, or one of them alone. Only a door, which knows, says by whom."""

@@ -181,7 +181,7 @@ class Live(Generic[V]):
                     entries, unsealed = await self._prepare(drafts, identity, epoch)
                 except QuireError:
                     # It may be refused because it is there already, or because we have not seen something.
-                    if first := await self._recorded(drafts):
+                    if first := await self._recorded(drafts, identity):
                         return _answered(first, identity)
                     if await self._catch_up() or self._taken_back > taken_back:
                         continue
@@ -214,6 +214,7 @@ class Live(Generic[V]):
         asking = Asking(
             actor=identity.actor,
             on_behalf_of=identity.on_behalf_of,
+            token=identity.token,
             at=at,
             seq=self._folding.seq,
             epoch=epoch,
@@ -271,15 +272,15 @@ class Live(Generic[V]):
 
     async def recorded(self, drafts: Sequence[Draft], identity: Identity) -> list[Entry]:
         """The answer to drafts that were recorded before; nothing when they are new."""
-        return _answered(await self._recorded(drafts), identity)
+        return _answered(await self._recorded(drafts, identity), identity)
 
-    async def _recorded(self, drafts: Sequence[Draft]) -> list[Entry]:
+    async def _recorded(self, drafts: Sequence[Draft], identity: Identity) -> list[Entry]:
         """The events that the same ids or keys were first used for, if all were."""
         found: list[Entry] = []
         for draft in drafts:
-            record = await self._store.find(id=draft.id)
+            record = await self._store.find(draft.id)
             if record is None and draft.key is not None:
-                record = await self._store.find(key=draft.key)
+                record = await self._store.find_key(draft.key, identity.actor)
             if record is None:
                 return []
             found.append(codec.entry(record))

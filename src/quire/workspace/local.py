@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Collection, Sequence
-from functools import partial
+from pathlib import Path
 from typing import IO, Any, cast
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -24,7 +25,7 @@ from ..core.ids import WORKSPACE_LOG, ActorId, ExecutionId, LogId, TokenId, chec
 from ..core.notebook import Notebook
 from ..core.reduce import REDUCER, fold
 from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Store, Table
-from . import access, clock, holds, redacting, signing_in, tokens
+from . import access, clock, holds, redacting, signing_in, speech, tokens
 from .access import Identity
 from .attached import Given, RuntimeFound, answer_input, found_in
 from .bundle import Carried, read_bundle, write_bundle
@@ -39,7 +40,7 @@ from .proposing import as_proposal, has_to_ask
 from .rights import Rights, Standing
 from .sharing import Shared
 from .tokens import ListedToken, NewToken
-from .verifying import verify_log
+from .verifying import derived_line, verify_log
 from .watching import Watcher, Watching, Watchings
 from .workspace import Claim, Held, Verified
 
@@ -60,6 +61,10 @@ class _Shared(msgspec.Struct, kw_only=True):
     where: str
     live: dict[LogId, Live[Any]] = {}
     redacting: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
+    queries: WeakValueDictionary[str, asyncio.Lock] = msgspec.field(
+        default_factory=WeakValueDictionary[str, asyncio.Lock]
+    )
+    """By token: held while it asks a question."""
 
 
 class LocalWorkspace:
@@ -73,9 +78,10 @@ class LocalWorkspace:
         now: Callable[[], str] = clock.now,
         *,
         where: str = "",
+        folder: Path | None = None,
     ) -> None:
         # Looked up for whatever a bearer does: many who ask at once share one look.
-        self._rights = Rights(store, Shared(self._directory), now)
+        self._rights = Rights(store, Shared(self._directory), now, folder)
         lanes = Lanes()
         watchings = Watchings(store, self._rights, lanes)
         self._shared = _Shared(store=store, blobs=blobs, clock=now, lanes=lanes, watchings=watchings, where=where)
@@ -100,8 +106,29 @@ class LocalWorkspace:
         return other
 
     async def as_runtime(self, name: str, log: LogId) -> LocalWorkspace:
-        """The same workspace for a runtime that this process is. Who has the files may run anything anyway."""
-        return self.acting_as(access.runtime(name))
+        """The same workspace for a runtime that this process is: it serves as far as whoever starts it may run."""
+        return self.acting_as(access.runtime(name, self.identity))
+
+    async def as_mirror(self, log: LogId) -> LocalWorkspace:
+        """The same workspace for the mirror of a notebook, on behalf of whoever bound it; refused if they may not edit now.
+
+        A mirror of a bearer acts as that bearer, with their own rights.
+        """
+        if self.identity.is_bound:
+            return self
+        binder = await self._rights.binder(log)
+        return self.acting_as(access.mirror(binder.on_behalf_of or binder.actor))
+
+    async def bound_to(self, path: str) -> LogId | None:
+        """Return the notebook that holds a file: also one that whoever asks may not read, for there is one (rule 13)."""
+        holder = await self._rights.bindings.holder(path, self._rights.folder)
+        return holder.log if holder is not None else None
+
+    async def bound_files(self) -> dict[str, LogId]:
+        """Return the files that notebooks are bound to, of those that they may read."""
+        bound = await self._rights.bindings.all()
+        mine = await self._readable([each.log for each in bound])
+        return {each.path: each.log for each in bound if each.log in mine}
 
     async def bearer(self, secret: str) -> LocalWorkspace:
         """The same workspace for whoever holds this token."""
@@ -110,6 +137,12 @@ class LocalWorkspace:
 
     async def _directory(self) -> Directory:
         return await self._live(WORKSPACE_LOG).read()
+
+    async def check(self, log: LogId, scope: Scope) -> None:
+        """Refuse what they may not do in a log, or have to ask for first: for a door that does it by itself."""
+        await self._check(log, scope)
+        if scope in self.identity.asks:
+            raise Refused(f"{self.identity.actor} has to ask before it may {scope}, and this cannot be proposed.")
 
     async def _check(self, log: LogId, scope: Scope) -> Standing:
         return await self._rights.check(self.identity, log, scope)
@@ -123,7 +156,7 @@ class LocalWorkspace:
     async def answer_input(self, log: LogId, execution: ExecutionId, given: Given) -> Entry:
         """Answer what a cell asks."""
         await self._check(log, "run")
-        return await answer_input(self, self._shared.lanes, log, execution, given)
+        return await answer_input(self, self.submit_once, self._shared.lanes, log, execution, given)
 
     # ---- Writing
 
@@ -133,20 +166,36 @@ class LocalWorkspace:
         Of a bearer who has to ask, they become one proposal, which is returned instead.
         """
         check_drafts(log, drafts)
+        return await self._submit_checked(log, drafts)
+
+    async def submit_once(self, log: LogId, draft: Draft) -> Entry:
+        """Record a draft whose key is Quire's own: once in the workspace, whoever is first."""
+        check_drafts(log, [draft], house_keys=True)
+        (entry,) = await self._submit_checked(log, [draft])
+        return entry
+
+    async def _submit_checked(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
         await self._rights.check_submission(self.identity, log, drafts)
         if log != WORKSPACE_LOG and has_to_ask(self.identity, drafts):
             drafts = [as_proposal(self.identity, drafts, await self._live(log).read())]
         entries = await self._submit(log, drafts)
+        await self._rights.forget_uploads(self.identity, drafts)
         for other in {entry.log for entry in entries} - {log}:
             await self._check(other, "read")  # the first event of an id or key may stand in another log
         return entries
 
     async def _submit(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
+        binds = any(isinstance(draft.event, e.FileBound) and draft.event.path is not None for draft in drafts)
         if any(isinstance(draft.event, e.PayloadRedacted) for draft in drafts):
+            if binds:
+                raise BadInput("A redaction and the binding of a file are submitted apart from each other.")
             return await self._submit_redactions(log, drafts)
         for draft in drafts:
             if isinstance(draft.event, e.ExecutionClaimed | e.RunClaimed):
                 return await self._submit_claim(log, drafts, draft.event)
+        if binds:
+            # Shielded: begun, it is finished, whoever goes away meanwhile.
+            return await asyncio.shield(self._submit_binding(log, drafts))
         return await self._live(log).submit(drafts, self.identity)
 
     async def _submit_claim(self, log: LogId, drafts: Sequence[Draft], claim: Claim) -> list[Entry]:
@@ -159,6 +208,30 @@ class LocalWorkspace:
             return first
         # Shielded: who goes away in between must not leave a lease that nobody knows of.
         return await asyncio.shield(take(self._shared.store, live, lease_name(log, claim), drafts, self.identity))
+
+    async def _submit_binding(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
+        """A file has one notebook: it is looked up and recorded while nobody else binds one (rule 13)."""
+        live, rights = self._live(log), self._rights
+        first = await live.recorded(drafts, self.identity)
+        if first:
+            return first
+        paths = [draft.event.path for draft in drafts if isinstance(draft.event, e.FileBound) and draft.event.path]
+        async with rights.bindings.deciding() as lease:
+            for path in paths:
+                await rights.check_holds(self.identity, log, path)
+            entries = await live.submit(drafts, self.identity)
+            if await rights.bindings.is_lost(lease):
+                await self._yield_to_first(log, paths[-1])
+            return entries
+
+    async def _yield_to_first(self, log: LogId, path: str) -> None:
+        """This process stood still while it had the right to bind: if another one bound the file meanwhile, that counts."""
+        try:
+            await self._rights.check_holds(self.identity, log, path)
+        except (Conflict, Refused):
+            ended = Draft(id=clock.new_id(), event=e.FileBound(path=None))
+            await self._live(log).submit([ended], access.system())
+            raise
 
     def _live(self, log: LogId) -> Live[Any]:
         live = self._shared.live
@@ -284,6 +357,19 @@ class LocalWorkspace:
         mine = await self._readable([info.log for info in found])
         return [info for info in found if info.log in mine]
 
+    async def scopes(self, logs: Collection[LogId]) -> dict[LogId, frozenset[Scope]]:
+        """Return what they may do in these logs."""
+        standing = await self._standing()
+        return {log: standing.scopes(await self._rights.place(log, standing.directory)) for log in logs}
+
+    def present(self) -> dict[LogId, list[ActorId]]:
+        """Return who has which log open, in all of them: a door shows only those that the bearer may read."""
+        return self._shared.lanes.presence.actors()
+
+    def questions(self) -> list[tuple[LogId, speech.Asked]]:
+        """Return what cells ask just now, in all logs: a door shows only those that the bearer may read."""
+        return self._shared.lanes.board.questions()
+
     async def find(self, name: str) -> LogInfo:
         """Return the one log of that id, name or beginning of an id."""
         info = await self._shared.store.info(LogId(name))
@@ -298,11 +384,13 @@ class LocalWorkspace:
 
     async def put_blob(self, data: bytes | AsyncIterable[bytes], media: str | None = None) -> BlobRef:
         """Keep large bytes and return what an event refers to them by."""
-        if not self.identity.scopes & {"edit", "run"}:
-            raise Refused(f"{self.identity.actor} may not keep blobs here: that needs the scope 'edit' or 'run'.")
+        if not self.identity.scopes & {"edit", "run", "serve"}:
+            told = f"{self.identity.actor} may not keep blobs here"
+            raise Refused(f"{told}: that needs one of the scopes 'edit', 'run' and 'serve'.")
         await self._rights.standing(self.identity)
         ref = await self._shared.blobs.put(data, media)
-        self._rights.references.keep(ref.hash, self.identity.actor)
+        if self.identity.is_bound:
+            await self._rights.references.keep(ref.hash, self.identity.actor)
         return ref
 
     async def open_blob(self, hash: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
@@ -347,7 +435,7 @@ class LocalWorkspace:
         return [held for held in found if held.log in mine]
 
     async def _lease(self, log: LogId, claim: Claim) -> Lease:
-        await self._check(log, "run")
+        await self._check(log, "serve")
         check_id(log, "Log")
         if isinstance(claim, e.ExecutionClaimed):
             check_id(claim.execution, "Execution")
@@ -358,14 +446,25 @@ class LocalWorkspace:
     async def query(self, sql: str, *, limit: int = 10_000, seconds: float = 30) -> Table:
         """Answer a question over the documented views. Cannot change anything."""
         await self._rights.check_everything(self.identity)
-        return await self._shared.store.query(sql, limit=limit, seconds=seconds)
+        asks = self.identity.token or self.identity.actor
+        async with self._shared.queries.setdefault(asks, asyncio.Lock()):  # one at a time: no token keeps all busy
+            return await self._shared.store.query(sql, limit=limit, seconds=seconds)
 
     async def hold(self, name: str, seconds: float = LEASE_SECONDS) -> Hold | None:
         """Be the only process that does what has this name; None while another one does."""
         await self._check_holding()
         holds.check_name(self.identity, name)
+        if (mirrored := holds.mirrored_log(name)) is not None:
+            await self._check(mirrored, "bind")
         holder = holds.holder_of(self.identity)
         return await holds.take(self._shared.store, name, min(seconds, MAX_LEASE_SECONDS), holder)
+
+    async def holder(self, name: str) -> str | None:
+        """Return who holds what has this name, for processes beside the store."""
+        await self._check_holding()
+        holds.check_name(self.identity, name)
+        lease = await self._shared.store.lease(holds.full_name(name))
+        return lease.holder if lease is not None else None
 
     async def renew_hold(self, hold: Hold, seconds: float = LEASE_SECONDS) -> Hold | None:
         """Go on holding, so many seconds from now; None when it is lost."""
@@ -395,9 +494,13 @@ class LocalWorkspace:
                 yield await verify_log(self._shared.store, info, imported)
 
     async def forget_snapshots(self, log: LogId) -> None:
-        """Throw away the snapshots of a log; they are made anew from it."""
+        """Throw away what is derived from a log, snapshots, index and its line in lists; it is made anew."""
         await self._check(log, "admin")
-        await self._shared.store.drop_snapshots(log)
+        store = self._shared.store
+        await store.drop_snapshots(log)
+        await store.forget_index()
+        if (line := await derived_line(store, log)) is not None:
+            await store.save_line(line)
         await self._live(log).reload()
 
     async def redact(self, log: LogId, seqs: Sequence[int], why: str, *, secret: str | None = None) -> list[Entry]:
@@ -440,7 +543,10 @@ class LocalWorkspace:
     async def import_bundle(self, file: IO[bytes]) -> Carried:
         """Take in a bundle, verified; what it tells of is shown as imported."""
         await self._check(WORKSPACE_LOG, "admin")
-        may_refer = partial(self._rights.may_refer, self.identity)
+
+        async def may_refer(hash: str) -> bool:
+            return await self._rights.may_open(self.identity, hash) or await self._shared.blobs.size(hash) is None
+
         return await read_bundle(self._shared.store, self._shared.blobs, self.identity, file, may_refer)
 
     # ---- Tokens
@@ -475,25 +581,27 @@ class LocalWorkspace:
     async def create_sign_in(self) -> NewToken:
         """Make a token that signs a browser in as whoever asks: once, and within minutes."""
         await self._rights.standing(self.identity)
-        return await self._mint(signing_in.single_use(self.identity, self._shared.clock()))
+        return await self._mint(signing_in.single_use(self.identity, self._shared.clock()), self.identity.token)
 
     async def sign_in(self, secret: str, *, expires_at: str | None = None) -> NewToken:
         """Exchange a token that is good for one sign-in for a browser's own, good for so long or until a time."""
         at = self._shared.clock()
         token = TokenId(await self._shared.store.token(tokens.secret_digest(secret)) or "")
         known = signing_in.check(await self._directory(), token, at)
-        # Together: a token that was revoked cannot be revoked again, so of two who come with it one is refused.
-        return await self._mint(signing_in.browsers(known, at, expires_at), e.TokenRevoked(token=token))
+        made = signing_in.browsers(known, at, expires_at)
+        # Together: a token that was revoked cannot be revoked again, so of two who come with it one is refused. The
+        # browser's own ends with the token of whoever made that one.
+        return await self._mint(made, known.parent, e.TokenRevoked(token=token))
 
     async def create_runtime_token(self, name: str, log: LogId) -> NewToken:
-        """Make a token for a runtime that runs this log, and nothing else, for whoever asks."""
+        """Make a token for a runtime that serves this log, and nothing else, for whoever asks."""
         await self._check(log, "run")
         at = self._shared.clock()
         event = tokens.for_runtime(self.identity, name, log, at)
         holders = {lease.holder for lease in await self._shared.store.leases()}
         at_work = holders | set((await self._live(log).read()).runtimes)
         tokens.check_is_theirs(event, await self._directory(), at_work, at)
-        return await self._mint(event)
+        return await self._mint(event, self.identity.token)
 
     async def sign_out(self) -> None:
         """Give up the token that whoever asks came with."""
@@ -502,12 +610,12 @@ class LocalWorkspace:
         event = e.TokenRevoked(token=self.identity.token)
         await self.acting_as(access.system()).submit(WORKSPACE_LOG, [Draft(id=clock.new_id(), event=event)])
 
-    async def _mint(self, event: e.TokenCreated, *before: KnownEvent) -> NewToken:
-        """Make a token that needs nobody's leave: it gives nobody more than they had."""
+    async def _mint(self, event: e.TokenCreated, parent: TokenId | None, *before: KnownEvent) -> NewToken:
+        """Make a token that needs nobody's leave: it gives nobody more than they had with its parent."""
         made = NewToken(token=event.token, secret=tokens.new_secret(), expires_at=event.expires_at)
         await self._shared.store.save_token(tokens.secret_digest(made.secret), made.token)
         drafts = [Draft(id=clock.new_id(), event=each) for each in (*before, event)]
-        await self.acting_as(access.system()).submit(WORKSPACE_LOG, drafts)
+        await self.acting_as(access.system(parent)).submit(WORKSPACE_LOG, drafts)
         return made
 
     async def tokens(self) -> list[ListedToken]:

@@ -16,14 +16,16 @@ from ..core.events import CellKind, Draft, Entry, KnownEvent, ProposalMade, RunC
 from ..core.ids import CellId, ProposalId
 from ..core.notebook import Notebook
 from ..core.text import source_hash
-from .access import Identity, scope_of
+from .access import Identity, scopes_of
 
 _TALK = e.CommentEvent | e.ProposalEvent
 
 
 def has_to_ask(identity: Identity, drafts: Iterable[Draft]) -> bool:
     """Whether any of it needs somebody's yes first."""
-    return any(scope_of(each.event) in identity.asks and not isinstance(each.event, _TALK) for each in drafts)
+    return any(
+        scopes_of(each.event, identity.actor) & identity.asks and not isinstance(each.event, _TALK) for each in drafts
+    )
 
 
 def as_proposal(identity: Identity, drafts: Sequence[Draft], now: Notebook) -> Draft:

@@ -1,9 +1,10 @@
-"""Which logs refer to which blob: a blob is for whoever may read a notebook that refers to it.
+"""Which logs refer to which blob: a blob is for whoever may read a notebook that refers to it, until then for its uploader.
 
 Kept in memory, made from the logs: the feed tells which have grown, and only their new events
 are read. So the first look of a process reads the events that can hold blobs once, and each
 later one costs a question about the store's position. Those who may read everything
-anyway never cause it to be made.
+anyway never cause it to be made. Who uploaded what no log refers to yet is a lease in the store, so that another
+server, or the next one, knows it too.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ WITH_BLOBS = (
 """The events that can refer to blobs."""
 _MASKED = "payload_redacted"
 MOST_KEPT = 10_000
-"""How many blobs that somebody put here, and that no event names yet, are remembered as theirs."""
+"""How many uploads a process remembers without a look at the store."""
+UPLOAD_SECONDS = 86_400.0
+"""How long there is to refer to what one uploaded."""
 
 
 class References:
@@ -41,16 +44,23 @@ class References:
         self._kept: OrderedDict[tuple[str, ActorId], None] = OrderedDict()
         self._lock = asyncio.Lock()
 
-    def keep(self, hash: str, actor: ActorId) -> None:
+    async def keep(self, hash: str, actor: ActorId) -> None:
         """Note that somebody had these bytes: they may read them back, and refer to them."""
+        await self._store.acquire(_upload(hash, actor), actor, UPLOAD_SECONDS)
         self._kept[hash, actor] = None
         self._kept.move_to_end((hash, actor))
         if len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
 
-    def had(self, hash: str, actor: ActorId) -> bool:
+    async def had(self, hash: str, actor: ActorId) -> bool:
         """Whether somebody put these bytes here themselves."""
-        return (hash, actor) in self._kept
+        return (hash, actor) in self._kept or await self._store.lease(_upload(hash, actor)) is not None
+
+    async def referred(self, hash: str, actor: ActorId) -> None:
+        """Forget an upload: from now on a log tells who may read it."""
+        lease = await self._store.lease(_upload(hash, actor))
+        if lease is not None:
+            await self._store.release(lease)
 
     async def logs(self, hash: str) -> set[LogId]:
         """The logs with an event that refers to a blob, as of now."""
@@ -81,3 +91,7 @@ class References:
                 for ref in blob_refs(codec.entry(record).event):
                     self._logs.setdefault(ref.hash, set()).add(growth.log)
             since = records[-1].seq
+
+
+def _upload(hash: str, actor: ActorId) -> str:
+    return f"upload:{hash}:{actor}"

@@ -75,6 +75,10 @@ class RemoteWorkspace:
         """What is said and not kept."""
         return self._lanes
 
+    async def as_mirror(self, log: LogId) -> RemoteWorkspace:
+        """The same workspace: who mirrors files of their own into a server does it as the bearer of their token."""
+        return self
+
     async def as_runtime(self, name: str, log: LogId) -> RemoteWorkspace:
         """The same workspace for a runtime of the bearer's, in one log, with a token of its own."""
         wanted = bodies.RuntimeWanted(name=name, log=log)

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -18,14 +19,17 @@ import msgspec
 from ..core import codec
 from ..core import events as e
 from ..core.directory import Directory, role_key
-from ..core.errors import BadInput, NotFound, Refused
+from ..core.errors import BadInput, Conflict, NotFound, Refused
 from ..core.events import Draft, KnownEvent, Scope
 from ..core.ids import WORKSPACE_LOG, ActorId, LogId
+from ..core.paths import check_bound_path
 from ..core.roles import ALL_SCOPES, ROLE_SCOPES, Place, chain, closed_notebooks, scopes_in
 from ..core.shape import blob_refs
 from ..stores.store import Store
 from . import access
-from .access import Identity
+from .access import Identity, bound_by
+from .bindings import Bindings
+from .bound_files import place_of
 from .references import References
 from .tokens import check_grant
 
@@ -93,11 +97,20 @@ class _Begun(msgspec.Struct, frozen=True, kw_only=True):
 class Rights:
     """Looks up what is asked about rights. One for all identities of a process."""
 
-    def __init__(self, store: Store, directory: Callable[[], Awaitable[Directory]], now: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        directory: Callable[[], Awaitable[Directory]],
+        now: Callable[[], str],
+        folder: Path | None = None,
+    ) -> None:
         self._store = store
         self.directory = directory
         self.now = now
         self.references = References(store)
+        self.bindings = Bindings(store)
+        self.folder = folder
+        """The folder that paths of files are relative to, where this process has it."""
         self._begun: dict[LogId, _Begun] = {}
         self._closed: tuple[int, frozenset[str]] = (-1, frozenset())
 
@@ -161,17 +174,21 @@ class Rights:
 
     async def check_submission(self, identity: Identity, log: LogId, drafts: Sequence[Draft]) -> None:
         """Refuse what they may not say in a log, and what would give away more than they have."""
-        needed: set[Scope] = {access.scope_of(draft.event) for draft in drafts}
+        needed: set[Scope] = {scope for each in drafts for scope in access.scopes_of(each.event, identity.actor)}
         for scope in sorted(needed - {"admin"}):
             await self.check(identity, log, scope, drafts[0].event)
         for draft in drafts:
             event = draft.event
             if isinstance(event, e.RoleSet):
                 await self._check_role(identity, log, event)
-            elif access.scope_of(event) == "admin":
+            elif access.scope_of(event, identity.actor) == "admin":
                 await self.check(identity, log, "admin")
             if isinstance(event, e.TokenCreated):
                 check_grant(identity, event)
+            if isinstance(event, e.FileBound) and event.path is not None:
+                await self._check_place(identity, event.path)
+            if isinstance(event, e.FileMerged):
+                await self._check_merge(identity, log, event, drafts)
             if identity.is_bound:
                 await self._check_references(identity, event)
 
@@ -184,22 +201,73 @@ class Rights:
         if event.notebook is not None and await self._store.info(event.notebook) is None:
             raise NotFound(f"There is no notebook or run {event.notebook!r} to have a role in.")
 
+    # ---- Files
+
+    async def _check_place(self, identity: Identity, path: str) -> None:
+        """Which file a notebook is bound to is decided for the whole folder; it is none that others rely on."""
+        if identity.notebooks is not None:
+            told = f"{identity.actor} may not bind a notebook to a file: the token is for some notebooks only"
+            raise Refused(f"{told}, and {path!r} may be anybody's. Ask somebody whose token has no such limit.")
+        check_bound_path(path)
+        if self.folder is not None:
+            await asyncio.to_thread(place_of, self.folder, path)
+
+    async def _check_merge(self, identity: Identity, log: LogId, event: e.FileMerged, drafts: Sequence[Draft]) -> None:
+        """A file is merged into the notebook that holds it, and into no other that was bound to it, too."""
+        if not any(isinstance(draft.event, e.FileBound) for draft in drafts):
+            await self.check_holds(identity, log, event.path)
+
+    async def check_holds(self, identity: Identity, log: LogId, path: str) -> None:
+        """Refuse what another notebook holds: one log for each file."""
+        holder = await self.bindings.holder(path, self.folder)
+        if holder is None or holder.log == log:
+            return
+        standing = await self.standing(identity)
+        if "edit" not in standing.scopes(await self.place(holder.log, standing.directory)):
+            told = f"{path!r} is the file of a notebook in which {identity.actor} may not edit"
+            raise Refused(f"{told}. Choose another file, or ask for a role there.")
+        info = await self._store.info(holder.log)
+        name = info.name if info is not None else holder.log
+        also = "" if holder.path == path else f", as {holder.path!r}"
+        raise Conflict(
+            f"{path} is bound to {name!r} already{also}. Try `quire bind {holder.log} --off` first.", log=holder.log
+        )
+
+    async def binder(self, log: LogId) -> Identity:
+        """Whoever bound a notebook to its file, with what they may do now; refused when they may no longer edit it."""
+        found = await self.bindings.of(log)
+        if found is None:
+            told = f"Notebook {log} was bound to its file elsewhere, before it was imported, or is bound to none"
+            raise Refused(f"{told}. `quire bind {log} FILE` binds it here; until then both are left alone.")
+        who = bound_by(await self.directory(), found.by, self.now())
+        try:
+            await self.check_holds(access.system(), log, found.path)
+            await self.check(who, log, "edit")
+        except (Refused, Conflict) as error:
+            next_step = f"Both are left as they are until that is changed, or somebody else binds it: `quire bind {log} {found.path}`."
+            raise Refused(
+                f"{found.path} is not merged on behalf of {who.actor}, who bound it. {error} {next_step}"
+            ) from error
+        return who
+
     async def _check_references(self, identity: Identity, event: KnownEvent) -> None:
         """Who refers to a blob makes it readable in that log: so they must be able to read it themselves."""
         for ref in blob_refs(event):
-            if not await self.may_refer(identity, ref.hash):
-                told = f"{identity.actor} may not refer to blob {ref.hash}: it is of a notebook that it may not read."
+            if not await self.may_open(identity, ref.hash):
+                told = (
+                    f"{identity.actor} may not refer to blob {ref.hash}: it neither sent it nor may read it elsewhere."
+                )
                 raise Refused(f"{told} Send the bytes first.")
 
-    async def may_refer(self, identity: Identity, hash: str) -> bool:
-        """Whether they may name a blob in an event: nobody else has it, or they may read it."""
-        if not identity.is_bound or not await self.references.logs(hash):
-            return True
-        return await self.may_open(identity, hash)
+    async def forget_uploads(self, identity: Identity, drafts: Sequence[Draft]) -> None:
+        """What they uploaded and refer to now is in a log: nothing else has to say that it was theirs."""
+        if identity.is_bound:
+            for ref in (ref for draft in drafts for ref in blob_refs(draft.event)):
+                await self.references.referred(ref.hash, identity.actor)
 
     async def may_open(self, identity: Identity, hash: str) -> bool:
         """Whether they may read a blob: they put it here, or may read a log that refers to it."""
-        if not identity.is_bound or self.references.had(hash, identity.actor):
+        if not identity.is_bound or await self.references.had(hash, identity.actor):
             return True
         logs = await self.references.logs(hash)
         return bool(await self.readable(await self.standing(identity), logs))

@@ -9,11 +9,11 @@ from __future__ import annotations
 from ..core import events as e
 from ..core.directory import Directory, Token
 from ..core.errors import Refused
-from ..core.ids import TokenId
+from ..core.ids import TokenId, actor_kind
 from ..core.roles import ALL_SCOPES
 from . import clock
 from .access import Identity, valid_token
-from .tokens import ending
+from .tokens import VERSION, ending
 
 GOOD_FOR = "5m"
 """How long there is to sign in."""
@@ -23,17 +23,20 @@ BROWSERS = "30d"
 
 def single_use(maker: Identity, now: str) -> e.TokenCreated:
     """A token that signs a browser in as whoever makes it. Who owns the files owns the browser, too."""
+    if actor_kind(maker.actor) == "runtime":
+        raise Refused(f"{maker.actor} is a runtime, and no browser signs in as one. Use the token of a human.")
     until = ending(BROWSERS, now)
     return e.TokenCreated(
         token=TokenId(clock.new_id()),
         actor=maker.actor,
-        scopes=tuple(sorted(ALL_SCOPES if maker.owns else maker.scopes)),
+        scopes=tuple(sorted(ALL_SCOPES - {"serve"} if maker.owns else maker.scopes)),
         on_behalf_of=maker.on_behalf_of,
         notebooks=None if maker.notebooks is None else tuple(sorted(maker.notebooks)),
         expires_at=ending(GOOD_FOR, now),
         asks=tuple(sorted(maker.asks)),
         once=True,
         then_until=min(until, maker.expires_at) if maker.expires_at is not None else until,
+        version=VERSION,
     )
 
 
@@ -57,4 +60,5 @@ def browsers(known: Token, now: str, expires_at: str | None) -> e.TokenCreated:
         notebooks=known.notebooks,
         expires_at=min(wanted, until),
         asks=known.asks,
+        version=known.version,
     )

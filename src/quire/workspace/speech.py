@@ -15,6 +15,7 @@ from ..core.errors import BadInput
 from ..core.ids import ExecutionId, RuntimeId
 from ..core.values import Json
 
+PRESENCE_LANE = "presence"
 STDIN, COMPLETION, INSPECTION, COMMS, HEALTH = "stdin", "completion", "inspection", "comms", "health"
 T = TypeVar("T")
 
@@ -27,6 +28,34 @@ Count: TypeAlias = Annotated[int, Meta(ge=0, le=_MOST)]
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
     """Something that is said, and not kept."""
+
+
+# ---- presence
+
+
+class Selection(msgspec.Struct, frozen=True, rename={"start": "from", "end": "to"}):
+    """A part of a cell's text at a number of the log, in code points."""
+
+    start: Count
+    end: Count
+    seq: Count
+
+
+class WindowHere(Message, frozen=True, kw_only=True, tag="here"):
+    """A client: a window is open, and where its cursor is."""
+
+    window: Name
+    cell: Name | None = None
+    selection: Selection | None = None
+
+
+class WindowGone(Message, frozen=True, kw_only=True, tag="gone"):
+    """A client, or the server when a connection ended: a window is no longer there."""
+
+    window: Name
+
+
+PRESENCE: Any = WindowHere | WindowGone
 
 
 # ---- stdin

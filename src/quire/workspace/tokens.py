@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Literal, TypeAlias
@@ -13,17 +13,19 @@ import msgspec
 from msgspec.structs import replace
 
 from ..core import events as e
-from ..core.directory import Directory, Token
+from ..core.directory import Directory, Token, ended_by
 from ..core.errors import BadInput, Refused
-from ..core.ids import LogId, TokenId, actor_kind, check_actor
+from ..core.ids import WORKSPACE_LOG, ActorId, LogId, TokenId, actor_kind, check_actor
 from . import clock
 from .access import Identity
 from .clock import stamp
 
 TOKEN_PREFIX = "quire_"  # noqa: S105 - so that a leaked token is recognised as one
+VERSION = 1
+"""What `token_created.version` says of a token that is made now."""
 RUNTIMES = "30d"
 """How long a runtime's token is good for."""
-TokenState: TypeAlias = Literal["valid", "expired", "revoked"]
+TokenState: TypeAlias = Literal["valid", "expired", "revoked", "ended"]
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
@@ -42,7 +44,10 @@ class ListedToken(msgspec.Struct, frozen=True, kw_only=True):
 
     token: TokenId
     state: TokenState
+    """`ended`: with a token above it, see `ended_with`."""
     allows: Token
+    ended_with: TokenId | None = None
+    """The token by whose end this one opens nothing: the one that it was made with, or one above that."""
 
 
 def new_secret() -> str:
@@ -57,14 +62,20 @@ def secret_digest(secret: str) -> str:
 
 def listed(directory: Directory, at: str) -> list[ListedToken]:
     """All tokens, the newest first."""
-    found = [ListedToken(token=each, state=_state(token, at), allows=token) for each, token in directory.tokens.items()]
-    return found[::-1]
+    return [_listed(directory, each, at) for each in reversed(directory.tokens)]
 
 
-def _state(token: Token, at: str) -> TokenState:
-    if token.revoked_by is not None:
-        return "revoked"
-    return "expired" if token.expires_at is not None and at >= token.expires_at else "valid"
+def _listed(directory: Directory, token: TokenId, at: str) -> ListedToken:
+    allows, ended = directory.tokens[token], ended_by(directory, token, at)
+    state: TokenState = "valid" if ended is None else "ended"
+    if ended == token:
+        state = "revoked" if allows.revoked_by is not None else "expired"
+    return ListedToken(token=token, state=state, allows=allows, ended_with=ended if state == "ended" else None)
+
+
+def tokens_of(actor: ActorId, tokens: Iterable[ListedToken]) -> list[TokenId]:
+    """What is revoked with an actor: its own tokens, and those of whoever acts on its behalf."""
+    return [each.token for each in tokens if actor in (each.allows.actor, each.allows.on_behalf_of)]
 
 
 def ending(text: str, now: str) -> str:
@@ -83,37 +94,52 @@ def ending(text: str, now: str) -> str:
 
 
 def completed(event: e.TokenCreated, maker: Identity, now: str) -> e.TokenCreated:
-    """The event as it is to be recorded: an agent acts on somebody's behalf, and an end is a time."""
-    behalf = event.on_behalf_of
-    if behalf is None and actor_kind(event.actor) == "agent":
+    """The event as it is to be recorded: an agent acts on somebody's behalf, and an end is a time.
+
+    So does a runtime, unless the owner of the files makes its token: it gets into no notebook that its maker may not.
+    """
+    behalf, kind = event.on_behalf_of, actor_kind(event.actor)
+    if behalf is None and (kind == "agent" or (kind == "runtime" and not _may_give_all(maker))):
         behalf = maker.on_behalf_of or maker.actor
     ends = ending(event.expires_at, now) if event.expires_at is not None else None
-    made = replace(event, on_behalf_of=behalf, expires_at=ends)
+    made = replace(event, on_behalf_of=behalf, expires_at=ends, version=VERSION)
     check_grant(maker, made)
     return made
 
 
 def for_runtime(maker: Identity, name: str, log: LogId, now: str) -> e.TokenCreated:
-    """A token for a runtime that runs one log for whoever makes it, and no longer than their own is good."""
-    if "run" in maker.asks:
-        raise Refused(
-            f"{maker.actor} has to ask before it may run, so no runtime acts for it. Propose the run instead."
-        )
+    """A token for a runtime that serves one log for whoever makes it, with their roles, for no longer than their own is good."""
+    if log == WORKSPACE_LOG:
+        raise BadInput("The workspace log is no notebook: nothing runs in it. Name the notebook or run to serve.")
+    _check_asks_nothing(maker)
     behalf = maker.on_behalf_of or maker.actor
     until = ending(RUNTIMES, now)
     return e.TokenCreated(
         token=TokenId(clock.new_id()),
         actor=check_actor(f"runtime:{name}"),
-        scopes=("read", "run"),
-        on_behalf_of=behalf if actor_kind(behalf) in ("human", "schedule") else None,
+        scopes=("read", "serve"),
+        on_behalf_of=None if _may_give_all(maker) else behalf,
         notebooks=(log,),
         expires_at=min(until, maker.expires_at) if maker.expires_at is not None else until,
+        version=VERSION,
     )
+
+
+def _check_asks_nothing(maker: Identity) -> None:
+    if "run" in maker.asks:
+        raise Refused(
+            f"{maker.actor} has to ask before it may run, so no runtime acts for it. Propose the run instead."
+        )
+
+
+def _may_give_all(maker: Identity) -> bool:
+    return maker.owns or actor_kind(maker.actor) == "system"
 
 
 def check_is_theirs(event: e.TokenCreated, directory: Directory, at_work: Collection[str], now: str) -> None:
     """A runtime that is at work for somebody else, or for the owner of the files, is nobody's to pass for."""
-    made = [each for each in directory.tokens.values() if each.actor == event.actor and _state(each, now) == "valid"]
+    theirs = [(id, each) for id, each in directory.tokens.items() if each.actor == event.actor]
+    made = [each for id, each in theirs if ended_by(directory, id, now) is None]
     others = any(each.on_behalf_of != event.on_behalf_of for each in made)
     if others or (not made and event.actor in at_work):
         raise Refused(f"{event.actor} is at work for somebody else. Choose another name for the runtime.")
@@ -121,11 +147,18 @@ def check_is_theirs(event: e.TokenCreated, directory: Directory, at_work: Collec
 
 def check_grant(maker: Identity, event: e.TokenCreated) -> None:
     """Nobody gives away more than they have. Who owns the files may make any token: they could anyway (rule 3)."""
-    if maker.owns or actor_kind(maker.actor) == "system":
+    if _may_give_all(maker):
         return
-    more = sorted(set(event.scopes) - maker.scopes)
+    # Who may run may let a runtime serve: what it runs is what they, or others who may, ask for.
+    more = sorted({"run" if scope == "serve" else scope for scope in event.scopes} - maker.scopes)
     if more:
         raise Refused(f"{maker.actor} cannot make a token with {', '.join(more)}: there is no such scope to give.")
+    if "serve" in event.scopes:
+        _check_asks_nothing(maker)
+    if actor_kind(event.actor) == "runtime" and event.on_behalf_of is None:
+        raise Refused(
+            f"{event.actor} needs somebody on whose behalf it serves: only the owner of the files is nobody's."
+        )
     unasked = sorted((maker.asks & set(event.scopes)) - set(event.asks))
     if unasked:
         raise Refused(f"{maker.actor} asks before it may {unasked[0]}, and so does every token that it makes: --ask.")

@@ -12,25 +12,27 @@ import contextlib
 import re
 from collections.abc import Collection
 from functools import partial
-from typing import Protocol
+from typing import Protocol, cast
 
 from ..core.codec import MAX_INTEGER
 from ..core.directory import Directory
 from ..core.errors import BadInput, NotFound, QuireError, Refused
 from ..core.events import Scope
-from ..core.ids import WORKSPACE_LOG, LogId, check_id
+from ..core.ids import WORKSPACE_LOG, ActorId, LogId, actor_kind, check_id
 from ..core.values import Json
 from ..stores.store import Store
-from . import access
+from . import access, speech
 from .access import Identity
 from .fanout import Fanout
-from .lanes import Lanes
+from .lanes import Heard, Lanes
 from .rights import Rights, Standing
 from .watched import OfFeed, OfLane, OfLog, Watched
 from .wire import Failed, Frame, fault_of
 
-LANE_SCOPES: dict[str, Scope] = {"presence": "read", "selections": "read"}
-"""What saying something takes, by lane. All others reach a kernel, or come from one: that takes `run`."""
+OPEN_LANES = frozenset(("presence", "selections"))
+"""On these, whoever may read may say something. What is said on others reaches a kernel, or comes from one."""
+QUESTIONS = {speech.COMPLETION: "ask", speech.INSPECTION: "ask", speech.STDIN: "answer"}
+"""What is said to a runtime and never by one, by lane: the `kind` of the message."""
 RETRY_SECONDS = 1.0
 LOOK_SECONDS = 3600.0
 """How long tokens are left alone at most: clocks may be set."""
@@ -98,10 +100,13 @@ class Watching:
         name = await self._lane(log, lane)
         listening = self._shared.lanes.listening(name, partial(self._wake, id), self.identity.actor)
         await self._begin(id, OfLane(id, log, listening))
+        if lane == speech.PRESENCE_LANE:
+            for window in self._shared.lanes.presence.windows(log):
+                listening.hear(Heard(speech.said(window.here), window.by))
 
     async def say(self, log: LogId, lane: str, message: Json) -> None:
         """Say something on a lane of a log, under the true name."""
-        scope = LANE_SCOPES.get(lane, "run")
+        scope = scope_on(lane, message, self.identity.actor)
         if (log, scope) not in self._allowed:
             looks = self._looks
             await self._lane(log, lane)
@@ -112,7 +117,15 @@ class Watching:
                 )
             if looks == self._looks and len(self._allowed) < ALLOWED:
                 self._allowed.add((log, scope))
+        if lane == speech.PRESENCE_LANE:
+            self._shared.lanes.presence.note(self, log, message, self.identity.actor)
         self._shared.lanes.say(f"{log}/{lane}", message, self.identity.actor)
+
+    def _leave(self, log: LogId | None = None) -> None:
+        """Say that this connection's windows are gone, in one log or in all."""
+        for window in self._shared.lanes.presence.leave(self, log):
+            gone = speech.said(speech.WindowGone(window=window.here.window))
+            self._shared.lanes.say(f"{window.log}/{speech.PRESENCE_LANE}", gone, window.by)
 
     async def _lane(self, log: LogId, lane: str) -> str:
         check_id(log, "Log")
@@ -150,6 +163,7 @@ class Watching:
 
     def close(self) -> None:
         """Watch nothing any more."""
+        self._leave()
         self._shared.leave(self)
         for id in list(self._watched):
             self.stop(id)
@@ -196,8 +210,12 @@ class Watching:
             self._standing = await self._shared.rights.standing(self.identity, directory)
         except Refused as error:
             self.is_over = True
+            self._leave()
             self._watcher.end(error)
             return
+        for log in self._shared.lanes.presence.logs_of(self):
+            if not await self._shared.rights.readable(self._standing, [log]):
+                self._leave(log)
         for id, watched in list(self._watched.items()):
             try:
                 await self._check(watched, self._standing)
@@ -213,6 +231,15 @@ class Watching:
         rights = self._shared.rights
         self._standing = self._standing or await rights.standing(self.identity)
         return await rights.readable(self._standing, logs)
+
+
+def scope_on(lane: str, message: Json, actor: ActorId) -> Scope:
+    """The scope that saying something on a lane takes: a runtime serves there, and asks nothing of others."""
+    if lane in OPEN_LANES:
+        return "read"
+    kind = cast("dict[str, Json]", message).get("kind") if isinstance(message, dict) else None
+    is_question = lane in QUESTIONS and kind == QUESTIONS[lane]
+    return "serve" if actor_kind(actor) == "runtime" and not is_question else "run"
 
 
 def _check_number(since: int) -> None:

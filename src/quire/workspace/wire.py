@@ -182,6 +182,13 @@ class Me(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: str | None = None
 
 
+class SignedIn(Me, frozen=True, kw_only=True):
+    """Who just signed in, and the half of the browser's secret that is not in its cookie."""
+
+    page_key: str
+    """Kept by the page in its local storage, and sent with each request: a cookie alone opens nothing."""
+
+
 def me(identity: Identity) -> Me:
     """An identity as it travels."""
     return Me(
@@ -260,6 +267,12 @@ class Say(Frame, frozen=True, kw_only=True, omit_defaults=True, tag="say", forbi
     message: Json
 
 
+class Hello(Frame, frozen=True, kw_only=True, omit_defaults=True, tag="hello"):
+    """The first frame of a page: the half of the browser's secret that is not in its cookie."""
+
+    page_key: str
+
+
 ToServer: TypeAlias = Follow | FollowFeed | Listen | Stop | Submit | Say
 
 # ---- Frames from the server
@@ -271,6 +284,10 @@ class Welcome(Frame, frozen=True, kw_only=True, omit_defaults=True, tag="welcome
     me: Me
     version: str
     tick_milliseconds: int
+    at: str = ""
+    """The server's time."""
+    reducer: int = 0
+    """The version of its reducer: a client that folds logs itself and has another one folds them differently."""
 
 
 class Events(Frame, frozen=True, kw_only=True, omit_defaults=True, tag="events"):

@@ -78,6 +78,10 @@ class Workspace(Protocol):
         """The same workspace for a runtime of this process that works in `log`. It is closed with this one."""
         ...
 
+    async def as_mirror(self, log: LogId) -> Workspace:
+        """The same workspace for the mirror of a notebook; Refused where whoever bound it may no longer edit it."""
+        ...
+
     async def runtimes(self, log: LogId) -> list[RuntimeFound]:
         """Return the runtimes that are attached to a log, with what they said last of how they are."""
         ...

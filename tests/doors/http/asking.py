@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,9 +16,11 @@ from quire.core.ids import ActorId, EventId, LogId
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
 
-ALL: tuple[Scope, ...] = ("read", "edit", "run", "approve", "admin")
+ALL: tuple[Scope, ...] = ("read", "edit", "run", "approve", "admin", "bind")
 ADA, BOB, AGENT = ActorId("human:ada"), ActorId("human:bob"), ActorId("agent:claude")
 NOTEBOOK, OTHER = LogId("n1"), LogId("n2")
+# One for all clients: each of its own would read all certificates of the machine.
+TLS = ssl.create_default_context()
 
 
 class Client(httpx.AsyncClient):
@@ -37,7 +40,7 @@ class Client(httpx.AsyncClient):
 def client_of(url: str, secret: str | None = None, **headers: str) -> Client:
     """A program with this token, or without one."""
     told = {"Authorization": f"Bearer {secret}"} if secret is not None else {}
-    return Client(base_url=url, headers=told | headers, timeout=60, trust_env=False)
+    return Client(base_url=url, headers=told | headers, timeout=240, trust_env=False, verify=TLS)
 
 
 async def say(workspace: LocalWorkspace, log: LogId, *events: KnownEvent) -> None:
@@ -77,13 +80,13 @@ async def connection(port: int) -> AsyncGenerator[tuple[asyncio.StreamReader, as
 
 async def answer_to(port: int, *lines: str, body: bytes = b"") -> bytes:
     """Send a request as it stands, and return all that comes until the server closes."""
-    async with connection(port) as (reader, writer), asyncio.timeout(30):
+    async with connection(port) as (reader, writer), asyncio.timeout(240):
         writer.write("\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1") + body)
         return await reader.read()
 
 
 async def until(happened: Callable[[], bool]) -> None:
     """Wait for something that happens in the server, which tells nobody."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(240):
         while not happened():  # noqa: ASYNC110 - there is no event for it
             await asyncio.sleep(0.01)

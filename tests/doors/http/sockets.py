@@ -21,8 +21,8 @@ from quire.workspace.local import LocalWorkspace
 
 from ...serving import Server
 
-DEADLINE = 60
-ALL: tuple[e.Scope, ...] = ("read", "edit", "run", "approve", "admin")
+DEADLINE = 240
+ALL: tuple[e.Scope, ...] = ("read", "edit", "run", "approve", "admin", "bind")
 ADA, BOB = ActorId("human:ada"), ActorId("human:bob")
 LOG, OTHER = LogId("n1"), LogId("n2")
 F = TypeVar("F", bound=wire.Frame)

@@ -21,7 +21,22 @@ from quire.workspace.clock import later
 from quire.workspace.local import LocalWorkspace
 
 from ...serving import Server, served
-from .asking import ADA, AGENT, ALL, BOB, NOTEBOOK, OTHER, Client, answer_to, client_of, connection, draft, drafts, say
+from .asking import (
+    ADA,
+    AGENT,
+    ALL,
+    BOB,
+    NOTEBOOK,
+    OTHER,
+    TLS,
+    Client,
+    answer_to,
+    client_of,
+    connection,
+    draft,
+    drafts,
+    say,
+)
 from .conftest import As
 
 RENAMED = drafts({"type": "notebook_renamed", "name": "other"})
@@ -84,29 +99,29 @@ async def test_a_blob_is_for_who_may_read_a_notebook_that_has_it(ada: Client, ac
     assert "may not read blob" in await bound.ask("GET", f"/api/blobs/{'0' * 64}", 403), "nor learn which there are"
 
 
-@pytest.mark.parametrize(
-    "forged",
-    [
-        draft({"type": "notebook_renamed", "name": "x"}, actor="human:bob"),
-        draft({"type": "notebook_renamed", "name": "x"}, at="2026-03-02T09:00:00.000000Z"),
-        draft({"type": "notebook_renamed", "name": "x"}, seq=9),
-        draft({"type": "notebook_renamed", "name": "x"}, on_behalf_of="human:bob"),
-        draft({"type": "notebook_renamed", "name": "x"}, hash="0" * 64),
-        draft({"type": "notebook_renamed", "name": "x"}, imported=True),
-        draft({"type": "notebook_renamed", "name": "x", "actor": "human:bob"}),
-        draft({"type": "source_edited", "cell": "a1", "base": 3, "edit": [], "applied": []}),
-        draft({"type": "execution_claimed", "execution": "x1", "runtime": "human:ada", "epoch": 7}),
-        draft({"type": "proposal_accepted", "proposal": "p1", "applied": []}),
-        draft({"type": "payload_redacted", "seq": 1, "why": "x", "replacement": "0" * 64}),
-    ],
-    ids=lambda each: "-".join([*each, *each["event"]]),
-)
+FORGED = [
+    draft({"type": "notebook_renamed", "name": "x"}, actor="human:bob"),
+    draft({"type": "notebook_renamed", "name": "x"}, at="2026-03-02T09:00:00.000000Z"),
+    draft({"type": "notebook_renamed", "name": "x"}, seq=9),
+    draft({"type": "notebook_renamed", "name": "x"}, on_behalf_of="human:bob"),
+    draft({"type": "notebook_renamed", "name": "x"}, hash="0" * 64),
+    draft({"type": "notebook_renamed", "name": "x"}, imported=True),
+    draft({"type": "notebook_renamed", "name": "x", "actor": "human:bob"}),
+    draft({"type": "source_edited", "cell": "a1", "base": 3, "edit": [], "applied": []}),
+    draft({"type": "execution_claimed", "execution": "x1", "runtime": "human:ada", "epoch": 7}),
+    draft({"type": "proposal_accepted", "proposal": "p1", "applied": []}),
+    draft({"type": "payload_redacted", "seq": 1, "why": "x", "replacement": "0" * 64}),
+]
+
+
 async def test_what_is_the_workspaces_to_say_is_refused_of_a_sender(
-    forged: dict[str, object], ada: Client, workspace: LocalWorkspace
+    ada: Client, workspace: LocalWorkspace, subtests: pytest.Subtests
 ) -> None:
-    answer = await ada.post("/api/logs/n1/events", json={"drafts": [forged]})
-    assert answer.status_code in (403, 422), answer.text
-    assert (await workspace.read(NOTEBOOK)).seq == 3
+    for forged in FORGED:
+        with subtests.test(forged=forged):
+            answer = await ada.post("/api/logs/n1/events", json={"drafts": [forged]})
+            assert answer.status_code in (403, 422), answer.text
+            assert (await workspace.read(NOTEBOOK)).seq == 3
 
 
 async def test_nobody_finishes_what_a_runtime_holds_under_its_name(ada: Client) -> None:
@@ -126,7 +141,7 @@ async def test_a_runtimes_token_is_for_one_log_and_no_longer_than_who_wants_it(
     async with client_of(server.url, made["secret"]) as runtime:
         me = await runtime.ask("GET", "/api/me")
         assert (me["actor"], me["on_behalf_of"], me["notebooks"]) == ("runtime:kernel-1", BOB, [NOTEBOOK])
-        assert me["scopes"] == ["read", "run"]
+        assert me["scopes"] == ["read", "serve"]
         assert "other notebooks" in await runtime.ask("GET", "/api/notebooks/n2", 403)
     reader = await acting_as(BOB, "read")
     assert "scope 'run'" in await reader.ask("POST", "/api/runtimes", 403, json={"name": "x", "log": "n1"})
@@ -178,6 +193,9 @@ async def test_who_tries_many_wrong_tokens_has_to_wait_and_others_do_not(workspa
         assert int(answer.headers["retry-after"]) > 0
         assert "too many tokens" in await client.ask("POST", "/api/sign-in", 429, json={"token": "quire_5"})
         await client.ask("GET", "/api/me", headers=known)
+        other, once = await workspace.create_token(BOB, ["read"]), await workspace.create_sign_in()
+        await client.ask("GET", "/api/me", headers={"Authorization": f"Bearer {other.secret}"})
+        await client.ask("POST", "/api/sign-in", json={"token": once.secret})
 
 
 async def test_a_token_makes_so_many_requests_and_then_waits(workspace: LocalWorkspace) -> None:
@@ -211,12 +229,13 @@ class Browser(Client):
         token = (await workspace.create_sign_in()).secret
         answer = await self.post("/api/sign-in", json={"token": token}, headers=self.origin)
         assert answer.status_code == 200, answer.text
+        self.headers["X-Quire-Page-Key"] = answer.json()["page_key"]
         return answer
 
 
 @pytest.fixture
 async def browser(server: Server) -> AsyncIterator[Browser]:
-    async with Browser(base_url=server.url, trust_env=False) as client:
+    async with Browser(base_url=server.url, trust_env=False, timeout=240, verify=TLS) as client:
         yield client
 
 
@@ -233,6 +252,8 @@ async def test_a_browser_signs_in_once_and_gets_a_cookie(
         assert part.lower() in cookie.lower()
     assert "secure" not in cookie.lower()
     assert "domain" not in cookie.lower()
+    assert "a cookie alone opens nothing" in (await browser.ask("GET", "/api/me", 401)).lower()
+    browser.headers["X-Quire-Page-Key"] = answer.json()["page_key"]
     assert (await browser.ask("GET", "/api/me"))["actor"] == workspace.identity.actor
     async with client_of(server.url) as other:
         assert "was revoked" in await other.ask("POST", "/api/sign-in", 401, json={"token": token})
@@ -336,22 +357,29 @@ async def test_a_page_of_another_site_reads_nothing_and_gets_no_leave_to(browser
 
 async def test_origins_that_were_named_may_use_the_cookie(workspace: LocalWorkspace) -> None:
     settings = ServerSettings(origins=("https://app.example",))
-    async with served(workspace, settings) as server, Browser(base_url=server.url, trust_env=False) as browser:
+    async with (
+        served(workspace, settings) as server,
+        Browser(base_url=server.url, trust_env=False, timeout=240, verify=TLS) as browser,
+    ):
         await browser.sign_in(workspace)
         known = {"Origin": "https://app.example", "Sec-Fetch-Site": "cross-site"}
         await browser.ask("POST", "/api/logs/n1/events", json=RENAMED, headers=known)
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "", "127.0.0.1:80:80", "[::1", "localhost:x", "user@localhost"]
-)
-async def test_a_name_that_is_not_the_servers_is_not_answered(server: Server, ada: Client, host: str) -> None:
+HOSTS = ["evil.example", "127.0.0.1.evil.example", "", "127.0.0.1:80:80", "[::1", "localhost:x", "user@localhost"]
+
+
+async def test_a_name_that_is_not_the_servers_is_not_answered(
+    server: Server, ada: Client, subtests: pytest.Subtests
+) -> None:
     """A page that has its own name point to this machine must not get in."""
-    secret = ada.headers["authorization"]
-    for path in ("/api/me", "/health", "/", "/nothing"):
-        came = await answer_to(server.port, f"GET {path} HTTP/1.1", f"Host: {host}", f"Authorization: {secret}")
-        assert came.startswith(b"HTTP/1.1 421 "), came
-        assert b"human:ada" not in came
+    for host in HOSTS:
+        with subtests.test(host=host):
+            secret = ada.headers["authorization"]
+            for path in ("/api/me", "/health", "/", "/nothing"):
+                came = await answer_to(server.port, f"GET {path} HTTP/1.1", f"Host: {host}", f"Authorization: {secret}")
+                assert came.startswith(b"HTTP/1.1 421 "), came
+                assert b"human:ada" not in came
 
 
 async def test_two_hosts_are_none(server: Server) -> None:
@@ -402,33 +430,34 @@ HANDSHAKE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("path", "headers", "status"),
-    [
-        ("/api/socket", ["Host: localhost"], 401),
-        ("/api/socket", ["Host: localhost", "Authorization: Bearer quire_wrong"], 401),
-        ("/api/socket", ["Host: evil.example", "SECRET"], 421),
-        (
-            "/api/socket",
-            ["Host: localhost", "SECRET", "Sec-Fetch-Site: cross-site", "Origin: https://evil.example"],
-            403,
-        ),
-        ("/api/socket", ["Host: localhost", "COOKIE", "Origin: https://evil.example"], 403),
-        ("/api/socket", ["Host: localhost", "COOKIE"], 403),
-        ("/nothing", ["Host: localhost", "SECRET"], 404),
-        ("/api/me", ["Host: localhost", "SECRET"], 404),
-    ],
-)
+NOT_OPENED = [
+    ("/api/socket", ["Host: localhost"], 401),
+    ("/api/socket", ["Host: localhost", "Authorization: Bearer quire_wrong"], 401),
+    ("/api/socket", ["Host: evil.example", "SECRET"], 421),
+    (
+        "/api/socket",
+        ["Host: localhost", "SECRET", "Sec-Fetch-Site: cross-site", "Origin: https://evil.example"],
+        403,
+    ),
+    ("/api/socket", ["Host: localhost", "COOKIE", "Origin: https://evil.example"], 403),
+    ("/api/socket", ["Host: localhost", "COOKIE"], 403),
+    ("/nothing", ["Host: localhost", "SECRET"], 404),
+    ("/api/me", ["Host: localhost", "SECRET"], 404),
+]
+
+
 async def test_a_socket_that_is_not_opened_is_answered_as_any_request(
-    path: str, headers: list[str], status: int, server: Server, ada: Client
+    server: Server, ada: Client, subtests: pytest.Subtests
 ) -> None:
-    secret = ada.headers["authorization"]
-    cookie = f"Cookie: quire-80={secret.removeprefix('Bearer ')}"
-    sent = [each.replace("SECRET", f"Authorization: {secret}").replace("COOKIE", cookie) for each in headers]
-    lines = [f"GET {path} HTTP/1.1", *sent, *HANDSHAKE]
-    async with connection(server.port) as (reader, writer), asyncio.timeout(30):
-        writer.write("\r\n".join([*lines, "", ""]).encode())
-        head = await reader.readuntil(b"\r\n\r\n")
-        assert head.startswith(f"HTTP/1.1 {status} ".encode()), head
-        assert b"x-request-id" in head.lower()
-        assert b'"kind":' in await reader.read(1000)
+    for path, headers, status in NOT_OPENED:
+        with subtests.test(path=path, headers=headers):
+            secret = ada.headers["authorization"]
+            cookie = f"Cookie: quire-80={secret.removeprefix('Bearer ')}"
+            sent = [each.replace("SECRET", f"Authorization: {secret}").replace("COOKIE", cookie) for each in headers]
+            lines = [f"GET {path} HTTP/1.1", *sent, *HANDSHAKE]
+            async with connection(server.port) as (reader, writer), asyncio.timeout(240):
+                writer.write("\r\n".join([*lines, "", ""]).encode())
+                head = await reader.readuntil(b"\r\n\r\n")
+                assert head.startswith(f"HTTP/1.1 {status} ".encode()), head
+                assert b"x-request-id" in head.lower()
+                assert b'"kind":' in await reader.read(1000)

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from quire.doors.http.app import ROUTES
@@ -63,22 +64,30 @@ async def test_who_has_no_token_sends_little(nobody: Client) -> None:
     assert answer.status_code == 401, "and of what needs a token nothing is read"
 
 
-@pytest.mark.parametrize("head", ["GET /health HTTP/1.1\r\nHost: localhost\r\nX-Much: ", "GET /"])
-async def test_a_head_that_is_too_large_is_refused(server: Server, head: str) -> None:
-    async with connection(server.port) as (reader, writer), asyncio.timeout(30):
-        writer.write(head.encode() + b"x" * 100_000)
-        assert (await reader.readline()).startswith(b"HTTP/1.1 400 ")
+HEADS = ["GET /health HTTP/1.1\r\nHost: localhost\r\nX-Much: ", "GET /"]
+
+
+async def test_a_head_that_is_too_large_is_refused(server: Server, subtests: pytest.Subtests) -> None:
+    for head in HEADS:
+        with subtests.test(head=head):
+            async with connection(server.port) as (reader, writer), asyncio.timeout(240):
+                writer.write(head.encode() + b"x" * 100_000)
+                assert (await reader.readline()).startswith(b"HTTP/1.1 400 ")
 
 
 # ---- Compressed
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "GZIP", "identity, gzip", "gzip, identity"])
-async def test_a_compressed_body_is_refused_and_not_unpacked(ada: Client, encoding: str) -> None:
+ENCODINGS = ["gzip", "deflate", "br", "zstd", "GZIP", "identity, gzip", "gzip, identity"]
+
+
+async def test_a_compressed_body_is_refused_and_not_unpacked(ada: Client, subtests: pytest.Subtests) -> None:
     bomb = gzip.compress(b"0" * 50_000_000)
-    headers = {"Content-Encoding": encoding, "Content-Type": "application/json"}
-    for path in ("/api/notebooks", "/api/blobs", "/api/imports", "/api/sign-in"):
-        assert "Compressed bodies" in await ada.ask("POST", path, 415, content=bomb, headers=headers)
+    for encoding in ENCODINGS:
+        with subtests.test(encoding=encoding):
+            headers = {"Content-Encoding": encoding, "Content-Type": "application/json"}
+            for path in ("/api/notebooks", "/api/blobs", "/api/imports", "/api/sign-in"):
+                assert "Compressed bodies" in await ada.ask("POST", path, 415, content=bomb, headers=headers)
 
 
 async def test_a_body_that_says_it_is_not_compressed_is_read(ada: Client) -> None:
@@ -97,32 +106,39 @@ async def test_a_bundle_whose_parts_explode_is_refused(ada: Client) -> None:
 # ---- Without sense
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"{",
-        b"[]",
-        b"null",
-        b'"text"',
-        b'{"name": "x", "name2": "y"}',
-        b'{"name": 1}',
-        b'{"name": "x", "cells": {}}',
-        b'{"name": "\xff"}',
-        b'{"name": "x"} {"name": "y"}',
-        b'{"name": "x", "metadata": ' + b"[" * 100_000,
-        b"\xef\xbb\xbf{}",
-        b"",
-    ],
-)
-async def test_a_body_of_another_shape_is_refused_and_told_why(body: bytes, ada: Client) -> None:
-    headers = {"Content-Type": "application/json"}
-    assert "BadInput: The body" in await ada.ask("POST", "/api/notebooks", 400, content=body, headers=headers)
+BODIES = [
+    b"{",
+    b"[]",
+    b"null",
+    b'"text"',
+    b'{"name": "x", "name2": "y"}',
+    b'{"name": 1}',
+    b'{"name": "x", "cells": {}}',
+    b'{"name": "\xff"}',
+    b'{"name": "x"} {"name": "y"}',
+    b'{"name": "x", "metadata": ' + b"[" * 100_000,
+    b"\xef\xbb\xbf{}",
+    b"",
+]
 
 
-@pytest.mark.parametrize("media", ["text/plain", "application/x-www-form-urlencoded", "text/json", "", "json"])
-async def test_a_body_that_is_not_json_is_refused(media: str, ada: Client) -> None:
-    headers = {"Content-Type": media}
-    assert "application/json" in await ada.ask("POST", "/api/notebooks", 415, content=b'{"name":"x"}', headers=headers)
+async def test_a_body_of_another_shape_is_refused_and_told_why(ada: Client, subtests: pytest.Subtests) -> None:
+    for body in BODIES:
+        with subtests.test(body=body[:50]):
+            headers = {"Content-Type": "application/json"}
+            assert "BadInput: The body" in await ada.ask("POST", "/api/notebooks", 400, content=body, headers=headers)
+
+
+MEDIA = ["text/plain", "application/x-www-form-urlencoded", "text/json", "", "json"]
+
+
+async def test_a_body_that_is_not_json_is_refused(ada: Client, subtests: pytest.Subtests) -> None:
+    for media in MEDIA:
+        with subtests.test(media=media):
+            headers = {"Content-Type": media}
+            assert "application/json" in await ada.ask(
+                "POST", "/api/notebooks", 415, content=b'{"name":"x"}', headers=headers
+            )
 
 
 async def test_json_that_some_reader_would_choke_on_is_refused(ada: Client) -> None:
@@ -134,21 +150,22 @@ async def test_json_that_some_reader_would_choke_on_is_refused(ada: Client) -> N
         assert "BadInput" in await ada.ask("POST", "/api/logs/n1/events", 422, json=sent)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "since=-1",
-        "since=x",
-        "since=1.5",
-        "limit=0",
-        "limit=2001",
-        "since=1&since=2",
-        "sinc=1",
-        "since=9007199254740993",
-    ],
-)
-async def test_an_address_of_another_shape_is_refused(query: str, ada: Client) -> None:
-    assert "BadInput: The address" in await ada.ask("GET", f"/api/logs/n1/events?{query}", 400)
+QUERIES = [
+    "since=-1",
+    "since=x",
+    "since=1.5",
+    "limit=0",
+    "limit=2001",
+    "since=1&since=2",
+    "sinc=1",
+    "since=9007199254740993",
+]
+
+
+async def test_an_address_of_another_shape_is_refused(ada: Client, subtests: pytest.Subtests) -> None:
+    for query in QUERIES:
+        with subtests.test(query=query):
+            assert "BadInput: The address" in await ada.ask("GET", f"/api/logs/n1/events?{query}", 400)
 
 
 # ---- Paths to elsewhere
@@ -198,19 +215,23 @@ async def test_no_parameter_of_a_path_leads_elsewhere(server: Server, ada: Clien
                 body=b"{}",
             )
             status = came[9:12].decode()
-            assert status in ("400", "404", "422"), f"{id} {evil}: {came[:300]!r}"
+            # A file may have such a name; this server leaves files alone.
+            refused = ("403",) if id == "upload_file" else ()
+            assert status in ("400", "404", "422", *refused), f"{id} {evil}: {came[:300]!r}"
             assert b"root:" not in came
             tried += 1
     assert tried > 300
 
 
-@pytest.mark.parametrize(
-    "path", ["/api/logs/../me", "/api/../api/me", "//api/me/..", "/pages/../../app.py", "/..//etc/passwd"]
-)
-async def test_dots_in_a_path_are_not_followed(server: Server, ada: Client, path: str) -> None:
-    secret = ada.headers["authorization"]
-    came = await answer_to(server.port, f"GET {path} HTTP/1.1", "Host: localhost", f"Authorization: {secret}")
-    assert came.startswith(b"HTTP/1.1 404 ")
+DOTS = ["/api/logs/../me", "/api/../api/me", "//api/me/..", "/pages/../../app.py", "/..//etc/passwd"]
+
+
+async def test_dots_in_a_path_are_not_followed(server: Server, ada: Client, subtests: pytest.Subtests) -> None:
+    for path in DOTS:
+        with subtests.test(path=path):
+            secret = ada.headers["authorization"]
+            came = await answer_to(server.port, f"GET {path} HTTP/1.1", "Host: localhost", f"Authorization: {secret}")
+            assert came.startswith(b"HTTP/1.1 404 ")
 
 
 # ---- Slow clients
@@ -243,7 +264,7 @@ async def test_a_body_that_comes_byte_by_byte_is_cut_off_and_holds_nobody_up(wor
                 "Content-Type: application/json",
                 "Content-Length: 1000",
             ]
-            async with connection(server.port) as (reader, writer), asyncio.timeout(30):
+            async with connection(server.port) as (reader, writer), asyncio.timeout(240):
                 writer.write("\r\n".join([*head, "", ""]).encode())
                 await cut_off(reader, writer, other)
             assert [line["status"] for line in server.told() if line["path"] == path] == [408]
@@ -253,14 +274,15 @@ async def test_a_body_that_comes_byte_by_byte_is_cut_off_and_holds_nobody_up(wor
 async def test_a_head_that_never_ends_is_cut_off(workspace: LocalWorkspace) -> None:
     async with served(workspace, SLOW) as server, client_of(server.url) as other:
         for sent in (b"", b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: "):
-            async with connection(server.port) as (reader, writer), asyncio.timeout(30):
+            async with connection(server.port) as (reader, writer), asyncio.timeout(240):
                 writer.write(sent)
                 assert await cut_off(reader, writer, other, b"x" if sent else b"") == b""
 
 
 async def test_a_client_that_is_quick_enough_is_waited_for(workspace: LocalWorkspace) -> None:
     """A second request on the same connection, whose head comes in two parts."""
-    async with served(workspace, SLOW) as server, connection(server.port) as (reader, writer), asyncio.timeout(30):
+    patient = msgspec.structs.replace(SLOW, head_seconds=60)  # on a busy machine nobody is quick
+    async with served(workspace, patient) as server, connection(server.port) as (reader, writer), asyncio.timeout(240):
         for _ in range(2):
             writer.write(b"GET /health HTTP/1.1\r\n")
             await writer.drain()
@@ -274,7 +296,7 @@ async def test_a_client_that_is_quick_enough_is_waited_for(workspace: LocalWorks
 async def test_a_client_that_takes_nothing_is_cut_off(workspace: LocalWorkspace) -> None:
     token = await workspace.create_token(ADA, ALL)
     ref = await workspace.put_blob(pieces(40_000))
-    async with served(workspace, SLOW) as server, asyncio.timeout(30):
+    async with served(workspace, SLOW) as server, asyncio.timeout(240):
         async with connection(server.port) as (reader, writer):
             lines = [f"GET /api/blobs/{ref.hash} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {token.secret}"]
             writer.write("\r\n".join([*lines, "", ""]).encode())
@@ -309,7 +331,7 @@ async def test_work_for_a_client_that_went_away_is_stopped(server: Server, ada: 
         await writer.drain()
     await until(lambda: len(server.told()) == 1)
     assert server.told()[0]["status"] == 499
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(240):
         assert (await ada.ask("POST", "/api/query", json={"sql": "select 1"}))["rows"] == [[1]]
 
 

@@ -38,7 +38,7 @@ async def agent_at(
 ) -> AsyncGenerator[Agent]:
     """An agent with a token. What it says of itself is in the protocol's words (`info`) and in HTTP's (`told`)."""
     headers = {"Authorization": f"Bearer {secret}", "User-Agent": told}
-    http = httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False)
+    http = httpx2.AsyncClient(headers=headers, timeout=240, trust_env=False)
     there = streamable_http_client(f"{url}/mcp", http_client=http)
     async with http, Agent(there, mode=mode, client_info=info) as made:
         yield made
@@ -49,7 +49,7 @@ async def token(workspace: LocalWorkspace, *scopes: Scope, **limits: Any) -> New
 
 
 async def called(agent: Agent, tool: str, **arguments: Any) -> CallToolResult:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(240):
         return await agent.call_tool(tool, arguments)
 
 
@@ -73,7 +73,8 @@ async def test_the_cookie_of_a_browser_opens_no_tools(server: Server, workspace:
     """What no page of ours uses, no page should: not even one that was injected into ours."""
     async with client_of(server.url, Origin=server.origin) as browser:
         sign_in = await workspace.create_sign_in()
-        await browser.ask("POST", "/api/sign-in", json={"token": sign_in.secret})
+        signed_in = await browser.ask("POST", "/api/sign-in", json={"token": sign_in.secret})
+        browser.headers["X-Quire-Page-Key"] = signed_in["page_key"]
         await browser.ask("GET", "/api/notebooks")
         assert "Bearer" in await browser.ask("POST", "/mcp", 401, json=PING, headers=ACCEPT)
 
@@ -207,16 +208,20 @@ async def test_a_token_for_one_notebook_is_for_no_other(workspace: LocalWorkspac
             await agent.read_resource(f"quire://notebooks/{OTHER}")
 
 
-async def test_files_of_the_folder_are_for_who_may_change_something(workspace: LocalWorkspace, tmp_path: Path) -> None:
+async def test_files_of_the_folder_are_for_who_may_bind_them_or_run(workspace: LocalWorkspace, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "plan.py").write_text("# %%\nhush = 1\n")
     async with served(workspace, folder=tmp_path / "folder") as server:
-        async with agent_at(server.url, (await token(workspace, "read")).secret) as reader:
-            assert "hush" not in await told(reader, "read", wrong=True, notebook="plan.py")
-            assert "plan.py" not in await told(reader, "find")
-        async with agent_at(server.url, (await token(workspace, "read", "edit")).secret) as editor:
-            assert "hush" in await told(editor, "read", notebook="plan.py", view="source")
-            assert "plan.py" in await told(editor, "find")
+        allowed: tuple[tuple[Scope, ...], ...] = (("edit", "bind"), ("run",))
+        kept_out: tuple[tuple[Scope, ...], ...] = (("read",), ("read", "edit"))
+        for scopes in kept_out:
+            async with agent_at(server.url, (await token(workspace, *scopes)).secret) as reader:
+                assert "hush" not in await told(reader, "read", wrong=True, notebook="plan.py")
+                assert "plan.py" not in await told(reader, "find")
+        for more in allowed:
+            async with agent_at(server.url, (await token(workspace, "read", *more)).secret) as worker:
+                assert "hush" in await told(worker, "read", notebook="plan.py", view="source")
+                assert "plan.py" in await told(worker, "find")
 
 
 async def test_what_has_to_be_asked_becomes_a_proposal(workspace: LocalWorkspace, server: Server) -> None:
@@ -241,7 +246,7 @@ async def test_a_token_that_is_revoked_ends_the_waiting_and_opens_nothing(
     async def progress(progress: float, total: float | None, message: str | None) -> None:
         begun.set()
 
-    async with agent_at(server.url, made.secret, mode) as agent, asyncio.timeout(60):
+    async with agent_at(server.url, made.secret, mode) as agent, asyncio.timeout(240):
         arguments = {"notebook": NOTEBOOK, "cells": "all", "seconds": 25}
         waiting = asyncio.create_task(agent.call_tool("run", arguments, progress_callback=progress))
         await begun.wait()  # that nobody serves it

@@ -10,7 +10,6 @@ import pytest
 
 from quire.doors.http.app import ROUTES
 from quire.doors.http.description import FAULTS, TAGS, about, describe
-from quire.doors.http.route import About
 
 from .asking import Client
 
@@ -23,19 +22,20 @@ async def test_the_server_gives_its_description_to_who_has_a_token(ada: Client, 
     await nobody.ask("GET", "/api/openapi.json", 401)
 
 
-@pytest.mark.parametrize(("each", "said"), OPERATIONS, ids=[each.id for each, _ in OPERATIONS])
-def test_every_operation_says_what_it_is_for_and_all_that_it_answers(each: About, said: dict[str, Any]) -> None:
-    assert said["operationId"] == each.id
-    assert len(said["summary"]) > 10
-    assert said["summary"].endswith((".", "?")), "a sentence"
-    assert said["description"]
-    assert said["tags"] == [each.tag]
-    assert each.tag in TAGS
-    wanted = {400, 404, 405, 409, 413, 415, 422, 503, *(() if each.open else (401, 403, 429))}
-    assert {int(status) for status in said["responses"]} > wanted
-    assert said.get("security") == ([] if each.open else None)
-    names = re.findall(r"{(\w+)}", each.path)
-    assert [parameter["name"] for parameter in said["parameters"] if parameter["in"] == "path"] == names
+def test_every_operation_says_what_it_is_for_and_all_that_it_answers(subtests: pytest.Subtests) -> None:
+    for each, said in OPERATIONS:
+        with subtests.test(operation=each.id):
+            assert said["operationId"] == each.id
+            assert len(said["summary"]) > 10
+            assert said["summary"].endswith((".", "?")), "a sentence"
+            assert said["description"]
+            assert said["tags"] == [each.tag]
+            assert each.tag in TAGS
+            wanted = {400, 404, 405, 409, 413, 415, 422, 503, *(() if each.open else (401, 403, 429))}
+            assert {int(status) for status in said["responses"]} > wanted
+            assert said.get("security") == ([] if each.open else None)
+            names = re.findall(r"{(\w+)}", each.path)
+            assert [parameter["name"] for parameter in said["parameters"] if parameter["in"] == "path"] == names
 
 
 def test_names_of_operations_are_used_once() -> None:
@@ -59,7 +59,7 @@ def test_faults_have_one_shape_and_tokens_one_scheme() -> None:
         content = SAID["components"]["responses"][str(status)]["content"]
         assert content == {"application/json": {"schema": {"$ref": "#/components/schemas/Faulty"}}}
     assert SAID["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
-    assert SAID["security"] == [{"token": []}, {"browser": []}]
+    assert SAID["security"] == [{"token": []}, {"browser": [], "page": []}], "a cookie alone opens nothing"
 
 
 def test_drafts_are_described_with_every_event() -> None:

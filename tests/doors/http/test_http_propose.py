@@ -43,7 +43,7 @@ async def test_a_fix_is_proposed_to_the_notebook_that_is_made_of_the_file(
     workspace: LocalWorkspace, acting_as: As
 ) -> None:
     await fixed_run(workspace, RunSource(path="sales.py"))
-    agent = await acting_as(AGENT, "read", "edit", on_behalf_of=ADA)
+    agent = await acting_as(AGENT, "read", "edit", "bind", on_behalf_of=ADA)
     made = await agent.ask("POST", f"/api/runs/{RUN}/propose", json={"why": "one more"})
     assert (made["run"], made["path"], made["was_made"], made["changes"]) == (RUN, "sales.py", True, 1)
     (found,) = await agent.ask("GET", f"/api/notebooks/{made['log']}/proposals")
@@ -68,7 +68,7 @@ async def test_an_agent_that_has_to_ask_proposes_to_what_is_there_and_makes_noth
     workspace: LocalWorkspace, acting_as: As
 ) -> None:
     await fixed_run(workspace, RunSource(path="sales.py"))
-    agent = await acting_as(AGENT, "read", "edit", on_behalf_of=ADA, asks=["edit"])
+    agent = await acting_as(AGENT, "read", "edit", "bind", on_behalf_of=ADA, asks=["edit"])
     assert "has to ask" in await agent.ask("POST", f"/api/runs/{RUN}/propose", 403, json={})
     made = await (await acting_as(BOB, *ALL)).ask("POST", f"/api/runs/{RUN}/propose", json={})
     again = await agent.ask("POST", f"/api/runs/{RUN}/propose", 409, json={})

@@ -6,6 +6,7 @@ import msgspec
 
 from quire.core import events as e
 from quire.core.ids import CellId, ExecutionId, LogId, RuntimeId
+from quire.core.reduce import REDUCER
 from quire.core.text import source_hash
 from quire.doors.http.app import ROUTES
 from quire.doors.http.description import about
@@ -152,6 +153,8 @@ async def test_a_notebook_is_made_and_read_as_it_is_and_as_it_was(ada: Client) -
     then = await ada.ask("GET", f"/api/notebooks/{made['log']}?seq=2")
     assert then["order"] == made["cells"][:1]
     assert {each["log"] for each in await ada.ask("GET", "/api/notebooks")} == {NOTEBOOK, OTHER, made["log"]}
+    answer = await ada.get(f"/api/notebooks/{made['log']}")
+    assert answer.headers["Quire-Reducer"] == str(REDUCER), "who folds on from here folds as the server does"
     assert "numbers 1 to 3" in await ada.ask("GET", f"/api/notebooks/{made['log']}?seq=9", 422)
     assert "NotFound" in await ada.ask("GET", "/api/notebooks/nothing", 404)
 
@@ -343,7 +346,10 @@ async def test_a_claim_is_renewed_listed_and_released_by_its_runtime(ada: Client
         assert entry["on_behalf_of"] == ADA
         assert [each["claim"] for each in await ada.ask("GET", "/api/claims")] == [claim]
         await runtime.ask("POST", "/api/logs/n1/renew", 204, json={"claim": claim, "seconds": 60})
-        assert "holds no claim" in await ada.ask("POST", "/api/logs/n1/renew", 403, json={"claim": claim})
+        assert "Only a runtime serves" in await ada.ask("POST", "/api/logs/n1/renew", 403, json={"claim": claim})
+        other = await ada.ask("POST", "/api/runtimes", json={"name": "two", "log": "n1"})
+        theirs = {"headers": {"Authorization": f"Bearer {other['secret']}"}, "json": {"claim": claim}}
+        assert "holds no claim" in await ada.ask("POST", "/api/logs/n1/renew", 403, **theirs)
         await runtime.ask("POST", "/api/logs/n1/release", 204, json={"claim": claim})
         assert "no longer held" in await runtime.ask("POST", "/api/logs/n1/renew", 409, json={"claim": claim})
 

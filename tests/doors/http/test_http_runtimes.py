@@ -45,7 +45,7 @@ async def runtime(workspace: LocalWorkspace) -> LocalWorkspace:
 @pytest.fixture
 async def listening(workspace: LocalWorkspace, server: Server, runtime: LocalWorkspace) -> AsyncIterator[Socket]:
     """The same runtime, where it hears what is said to it."""
-    token = await workspace.create_token(ActorId(ME), ("read", "run"))
+    token = await workspace.create_token(ActorId(ME), ("read", "serve"))
     async with connected(server, token.secret) as client:
         await client.send(wire.Listen(id="lane", log=NOTEBOOK, lane="stdin"))
         await client.in_order()
@@ -96,7 +96,7 @@ async def test_who_may_not_run_or_has_to_ask_answers_and_stops_nothing(
     nobodies = [
         await acting_as(BOB, "read", "edit"),
         await acting_as(BOB, *ALL, notebooks=[OTHER]),
-        await acting_as(AGENT, *ALL, on_behalf_of=ADA, asks=["run"]),
+        await acting_as(AGENT, "read", "edit", "run", on_behalf_of=ADA, asks=["run"]),
     ]
     for nobody in nobodies:
         await nobody.ask("POST", INPUT, 403, json={"answer": "x"})

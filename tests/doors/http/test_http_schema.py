@@ -33,6 +33,7 @@ SEED = "20261116"
 PLENTY = ServerSettings(requests_per_second=1e6, request_burst=10**6, failures_per_minute=10**6)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("config", "phases", "examples"), [("", "coverage,fuzzing", "4"), (THERE, "fuzzing", "12")], ids=["any log", "n1"]

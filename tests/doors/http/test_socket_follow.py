@@ -15,7 +15,6 @@ from quire.core.ids import LogId
 from quire.stores.blobs_memory import MemoryBlobs
 from quire.stores.memory import MemoryStore
 from quire.stores.sqlite import SqliteStore
-from quire.stores.store import Store
 from quire.workspace import wire
 from quire.workspace.local import LocalWorkspace
 
@@ -25,9 +24,11 @@ from .sockets import ADA, LOG, OTHER, connected, eventually, note, notebook, rec
 
 
 @pytest.fixture
-async def workspace(store: Store) -> LocalWorkspace:
-    """On every kind of store."""
-    return LocalWorkspace(store, MemoryBlobs())
+async def workspace(tmp_path: Path) -> AsyncIterator[LocalWorkspace]:
+    """On one kind of store: tests/contracts follows logs on each."""
+    made = LocalWorkspace(SqliteStore(tmp_path / "quire.db"), MemoryBlobs())
+    yield made
+    await made.close()
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ async def test_lanes_reach_the_workspace_of_the_server_and_back(workspace: Local
     hearing = asyncio.ensure_future(anext(aiter(workspace.lanes.listen(f"{LOG}/stdin"))))
     await asyncio.sleep(0)
     await ada.send(wire.Say(log=LOG, lane="stdin", message="yes"))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(240):
         assert await hearing == "yes"
     await listen(ada, "progress")
     workspace.lanes.say(f"{LOG}/progress", {"done": 0.5})
@@ -186,6 +186,14 @@ async def test_stop_stops_listening(ada: Client) -> None:
 
 
 # ---- The feed
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    """One kind of store: tests/contracts has the feed of each."""
+    made = SqliteStore(tmp_path / "feed.db")
+    yield made
+    await made.close()
 
 
 async def test_the_feed_tells_which_logs_grow(store: Store) -> None:

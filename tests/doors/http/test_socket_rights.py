@@ -11,7 +11,9 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from quire.core import events as e
-from quire.core.ids import WORKSPACE_LOG, LogId
+from quire.core.ids import WORKSPACE_LOG, LogId, check_time
+from quire.core.reduce import REDUCER
+from quire.doors.http.browser_session import split_secret
 from quire.doors.http.settings import ServerSettings
 from quire.stores.blobs_memory import MemoryBlobs
 from quire.stores.sqlite import SqliteStore
@@ -69,7 +71,10 @@ async def test_a_page_of_another_site_opens_no_socket_with_a_browsers_cookie(
     cookie = f"quire-{server.port}={await token(workspace)}"
     assert (await denied(server, Cookie=cookie))[0] == 403
     assert (await denied(server, Cookie=cookie, Origin="https://evil.example"))[0] == 403
-    async with connected(server, "", additional_headers={"Cookie": cookie, "Origin": server.origin}) as client:
+    # What a page of the server's own has to send first: test_browser_session.
+    cookie, page_key = split_secret(await token(workspace))
+    headers = {"Cookie": f"quire-{server.port}={cookie}", "Origin": server.origin, "X-Quire-Page-Key": page_key}
+    async with connected(server, "", additional_headers=headers) as client:
         await client.follow()
 
 
@@ -94,6 +99,8 @@ async def test_the_first_frame_says_who_the_server_takes_one_for(workspace: Loca
     assert welcome.me.scopes == ("read",)
     assert welcome.me.notebooks == (LOG,)
     assert welcome.tick_milliseconds == 20
+    assert welcome.reducer == REDUCER, "a window that outlives an upgrade has to know"
+    check_time(welcome.at, "The server's time")
 
 
 async def test_a_token_that_is_revoked_closes_its_sockets_and_no_others(

@@ -135,7 +135,7 @@ async def test_who_never_reads_again_is_cut_off(workspace: LocalWorkspace, monke
 async def test_who_takes_a_little_all_the_time_is_not_cut_off(workspace: LocalWorkspace) -> None:
     """The server has to wait for it much longer than for one who takes nothing."""
     secret = await token(workspace)
-    limits = ServerSettings(stall_seconds=0.5)
+    limits = ServerSettings(stall_seconds=1.5)
     async with (
         served(workspace, limits) as server,
         trickling(server) as line,
@@ -158,7 +158,7 @@ async def trickling(server: Server) -> AsyncGenerator[Server]:
         await asyncio.get_running_loop().sock_connect(line, ("127.0.0.1", server.port))
         far, onward = await asyncio.open_connection(sock=line, limit=4096)
         up = asyncio.create_task(pump(near, onward, 0))
-        await pump(far, back, 0.005)
+        await pump(far, back, 0.008)
         up.cancel()
         for writer in (back, onward):
             writer.close()
@@ -196,6 +196,6 @@ async def test_a_server_that_stops_says_so(workspace: LocalWorkspace) -> None:
         server = await stack.enter_async_context(served(workspace))
         client = await stack.enter_async_context(connected(server, secret))
         await client.follow()
-        server.running.should_exit = True
+        server.running.end()
         assert (await client.closed())[0] == wire.CLOSE_GOING_AWAY
     assert not workspace.watched_logs

@@ -8,6 +8,7 @@ import pytest
 
 from ...journeys.living import end_runtimes
 from ...journeys.server import Folder, Server
+from ..folder import QuickFolder
 from .agents import Agent, over_http, over_stdio
 
 TRANSPORTS = ("stdio", "stdio legacy", "http", "http legacy")
@@ -15,7 +16,7 @@ TRANSPORTS = ("stdio", "stdio legacy", "http", "http legacy")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
-    made = Folder(tmp_path_factory.mktemp("workspace"))
+    made = QuickFolder(tmp_path_factory.mktemp("workspace"))
     made.quire("init")
     yield made
     end_runtimes(made.path)
@@ -30,7 +31,7 @@ def server(folder: Folder) -> Server:
 @pytest.fixture(scope="module")
 def secret(folder: Folder) -> str:
     """Of an agent that may do all that agents do."""
-    words = ("--actor", "claude", "--kind", "agent", "--scope", "read,edit,run", "--json")
+    words = ("--actor", "claude", "--kind", "agent", "--scope", "read,edit,run,bind", "--json")
     return folder.quire("token", "new", *words)["secret"]
 
 

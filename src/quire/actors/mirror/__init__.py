@@ -5,7 +5,8 @@ says what it does and why. The parts: `places` where a file may be, `reading` wh
 `swap` how it is replaced, `moved` where it went, `sides` and `changes` what is merged, `versions`
 and `agreed` the one that both sides had last, `recovery` what a kill left, `book` the log,
 `pulling` from the file, `pushing` to the file, `telling` what
-a person hears, `following` one notebook, `watching` the disk, `mirror` all of it.
+a person hears, `following` one notebook, `watching` the disk, `pace` how long it
+waits, `mirror` all of it.
 """
 
 from .mirror import mirror, mirror_once

@@ -41,9 +41,17 @@ class Book:
         (entry,) = await self.workspace.entries(self.log, seq - 1, seq)
         return entry.id
 
+    async def check(self) -> None:
+        """Refuse to go on where whoever bound the notebook may no longer edit it, or another one holds the file."""
+        await self.workspace.as_mirror(self.log)
+
     async def keep(self, text: str) -> BlobRef:
         """Keep a version of the file that the log will not be able to tell."""
-        return await self.workspace.put_blob(text.encode("utf-8", "surrogatepass"), "text/plain")
+        return await self.put_blob(text.encode("utf-8", "surrogatepass"), "text/plain")
+
+    async def put_blob(self, data: bytes, media: str) -> BlobRef:
+        """Keep large bytes in the name of who records them: until an event refers to them, nobody else may."""
+        return await (await self.workspace.as_mirror(self.log)).put_blob(data, media)
 
     async def record(self, events: Sequence[KnownEvent], cause: EventId | None) -> list[e.Entry]:
         """Record what belongs together. The cause of a merge is the last event that the file knew; it is that of the rest."""
@@ -55,4 +63,4 @@ class Book:
                 drafts.append(Draft(id=merge, event=event, cause=cause))
             else:
                 drafts.append(Draft(id=new_id(), event=event, cause=merge))
-        return await self.workspace.submit(self.log, drafts)
+        return await (await self.workspace.as_mirror(self.log)).submit(self.log, drafts)

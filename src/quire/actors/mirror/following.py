@@ -26,6 +26,7 @@ from .agreed import Agreed, from_log
 from .book import Book
 from .masks import with_masks
 from .moved import moved_to
+from .pace import NORMAL, Pace
 from .places import inside
 from .pulling import Pull
 from .pushing import Push, Pushed
@@ -37,23 +38,26 @@ from .versions import File, file_merged
 
 ATTEMPTS = 20
 """So often somebody may be faster before a step gives up until the next wake."""
-GONE_SECONDS = 0.5
-"""An editor may take a file away for a moment before it puts the new one there."""
 LEASE_SECONDS = 30.0
-WAIT_SECONDS = 0.1
 
 
 class Following:
     """A notebook that follows its file, and the other way round."""
 
     def __init__(
-        self, workspace: Workspace, log: LogId, folder: Path, tell: Callable[[str], None], taken: Callable[[str], bool]
+        self,
+        workspace: Workspace,
+        log: LogId,
+        folder: Path,
+        tell: Callable[[str], None],
+        taken: Callable[[str], bool],
+        pace: Pace = NORMAL,
     ) -> None:
         self.log = log
         self.path: str | None = None
         """Where the file is, as the log says."""
         self.voice = Voice(tell)
-        self._workspace, self._folder, self._taken = workspace, folder, taken
+        self._workspace, self._folder, self._taken, self._pace = workspace, folder, taken, pace
         self._book = Book(workspace, log)
         self._pull = Pull(self._book, self.voice)
         self._push = Push(self._book, self.voice, self._pull)
@@ -91,12 +95,13 @@ class Following:
         if self._is_settled(now, path):
             self.voice.say("")
             return True
+        await self._book.check()
         return await self._alone()
 
     async def _look(self, target: Path) -> Seen | None:
         """The file once it is whole, and remembered as such."""
         try:
-            self._seen = await settled(target, self._seen)
+            self._seen = await settled(target, self._seen, quiet_seconds=self._pace.quiet_seconds)
         except BadInput as error:
             raise _Unreadable(str(error)) from error
         return self._seen
@@ -132,7 +137,7 @@ class Following:
     async def _held(self) -> AsyncGenerator[None]:
         # Another process may hold it: no event of this loop tells when it lets go.
         while (hold := await self._taken_hold()) is None:  # noqa: ASYNC110
-            await asyncio.sleep(WAIT_SECONDS)
+            await asyncio.sleep(self._pace.lease_poll_seconds)
         try:
             yield
         finally:
@@ -174,7 +179,7 @@ class Following:
         return await self._both(now, agreed, file)
 
     async def _recovered(self, path: str, target: Path, agreed: Agreed | None) -> Agreed | None:
-        found = await recovered(self._book, path, target, agreed)
+        found = await recovered(self._book, path, target, agreed, quiet_seconds=self._pace.quiet_seconds)
         for file in found.unknown:
             self.voice.say_left(file, path)
         self._push.left += found.done
@@ -217,10 +222,10 @@ class Following:
     async def _absent(self, now: Notebook, path: str, target: Path, agreed: Agreed | None, seen: Seen | None) -> bool:
         if agreed is None:
             return self._remember(await self._push.write_new(now, path, target, seen))
-        await asyncio.sleep(GONE_SECONDS)
+        await asyncio.sleep(self._pace.gone_seconds)
         if stamp_of(target) is not None:
             return False
-        new = await moved_to(self._folder, target, agreed, self._inode)
+        new = await moved_to(self._folder, target, agreed, self._inode, quiet_seconds=self._pace.quiet_seconds)
         if new is not None and not self._taken(new.path):
             await self._follow_to(agreed, new.path, new.seen)
             return False

@@ -12,17 +12,12 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from ...core.errors import BadInput, QuireError, Unavailable
-from ...core.ids import LogId
+from ...core.ids import WORKSPACE_LOG, LogId
 from ...workspace.workspace import Workspace
 from .following import Following
+from .pace import NORMAL, Pace
 from .places import folders_to
 from .watching import Watch
-
-RETRY_SECONDS = 2.0
-"""How long to wait where a disk or a store was away."""
-
-TOGETHER_SECONDS = 0.05
-"""What happens within so long is looked at together: a kernel that prints, an editor that saves."""
 
 
 async def mirror(
@@ -32,16 +27,18 @@ async def mirror(
     *,
     tell: Callable[[str], None] = lambda message: None,
     ready: Callable[[], None] = lambda: None,
+    pace: Pace = NORMAL,
 ) -> None:
     """Keep notebooks and the files they are bound to the same, until cancelled.
 
     `notebooks` are those to keep, all that are or will be bound when None; their paths are
-    relative to `folder`. It acts as whoever `workspace` does. `tell` gets what a person should
-    know; `ready` is called once all of them have been looked at.
+    relative to `folder`. Where the store is at hand it acts on behalf of whoever bound each of them, elsewhere
+    as whoever `workspace` does. `tell` gets what a person should know; `ready` is called once all of them have been
+    looked at; `pace` says how long it waits.
     """
     if workspace.identity.asks:
         raise BadInput(f"{workspace.identity.actor} has to ask for edits, so it cannot mirror. Use another token.")
-    house = _Mirror(workspace, folder, notebooks, tell)
+    house = _Mirror(workspace, folder, notebooks, tell, pace)
     try:
         await house.run(ready)
     except ExceptionGroup as group:
@@ -59,9 +56,14 @@ async def mirror_once(
 
 class _Mirror:
     def __init__(
-        self, workspace: Workspace, folder: Path, notebooks: Collection[LogId] | None, tell: Callable[[str], None]
+        self,
+        workspace: Workspace,
+        folder: Path,
+        notebooks: Collection[LogId] | None,
+        tell: Callable[[str], None],
+        pace: Pace,
     ) -> None:
-        self._workspace, self._folder, self._tell = workspace, folder.resolve(), tell
+        self._workspace, self._folder, self._tell, self._pace = workspace, folder.resolve(), tell, pace
         self._notebooks = notebooks
         self._following: dict[LogId, _Task] = {}
         self._watch: Watch | None = None
@@ -76,6 +78,8 @@ class _Mirror:
                 group.create_task(self._find(group))
             for log in self._notebooks or ():
                 self._follow(log, group)
+            if not self._workspace.identity.is_bound:
+                group.create_task(self._hear_of_rights())
             group.create_task(self._first_look(ready))
             await self._look()
 
@@ -86,8 +90,8 @@ class _Mirror:
 
     def _follow(self, log: LogId, group: asyncio.TaskGroup) -> None:
         if log not in self._following:
-            following = Following(self._workspace, log, self._folder, self._tell, self._is_taken)
-            task = self._following[log] = _Task(following, self._disk.set)
+            following = Following(self._workspace, log, self._folder, self._tell, self._is_taken, self._pace)
+            task = self._following[log] = _Task(following, self._disk.set, self._pace)
             group.create_task(task.run())
             group.create_task(task.listen(self._workspace))
 
@@ -111,6 +115,17 @@ class _Mirror:
             for log in firsts.keys() & known:
                 await self._follow_if_bound(log, firsts[log] - 1, group)
 
+    async def _hear_of_rights(self) -> None:
+        """Look at all again when tokens or roles change: what waits for the rights of somebody may go on."""
+        seq = 0
+        while True:
+            with contextlib.suppress(Unavailable):
+                async for page in self._workspace.follow(WORKSPACE_LOG, seq):
+                    seq = page[-1].seq
+                    for task in self._following.values():
+                        task.wake()
+            await asyncio.sleep(self._pace.retry_seconds)
+
     async def _look(self) -> None:
         """Watch the folders on the way to the files. What is watched from now on is looked at once."""
         while True:
@@ -129,7 +144,7 @@ class _Mirror:
         """Watch other folders if the files are elsewhere, or if a folder is another one by now."""
         while (wanted := self._wanted()) != self._watched:
             try:
-                watch = Watch(wanted, self._disk.set)
+                watch = Watch(wanted, self._disk.set, self._pace.watch_step_milliseconds)
             except FileNotFoundError:
                 continue  # a folder went in that instant
             if self._watch is not None:
@@ -151,8 +166,8 @@ class _Mirror:
 class _Task:
     """One notebook that is looked at whenever it is woken."""
 
-    def __init__(self, following: Following, moved: Callable[[], None]) -> None:
-        self.following = following
+    def __init__(self, following: Following, moved: Callable[[], None], pace: Pace) -> None:
+        self.following, self._pace = following, pace
         self.looked = asyncio.Event()
         self._moved = moved
         self._woken = asyncio.Event()
@@ -164,7 +179,7 @@ class _Task:
     async def run(self) -> None:
         while True:
             await self._woken.wait()
-            await asyncio.sleep(TOGETHER_SECONDS)
+            await asyncio.sleep(self._pace.together_seconds)
             self._woken.clear()
             path = self.following.path
             await self._step()
@@ -178,7 +193,7 @@ class _Task:
         except (Unavailable, OSError) as error:
             # A disk may say anything at any moment: that ends no mirror.
             self.following.voice.say(str(error))
-            await asyncio.sleep(RETRY_SECONDS)
+            await asyncio.sleep(self._pace.retry_seconds)
             self.wake()
         except QuireError as error:
             self.following.voice.say(str(error))
@@ -194,4 +209,4 @@ class _Task:
                     seq = page[-1].seq
                     self.wake()
             except Unavailable:
-                await asyncio.sleep(RETRY_SECONDS)
+                await asyncio.sleep(self._pace.retry_seconds)

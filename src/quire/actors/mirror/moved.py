@@ -24,13 +24,15 @@ class Moved(NamedTuple):
     seen: Seen
 
 
-async def moved_to(folder: Path, target: Path, agreed: Agreed, inode: tuple[int, int] | None) -> Moved | None:
+async def moved_to(
+    folder: Path, target: Path, agreed: Agreed, inode: tuple[int, int] | None, *, quiet_seconds: float
+) -> Moved | None:
     """Return the one file that was the bound one; None when there is none, or more than one that could be."""
     near = await asyncio.to_thread(_near, folder, target, agreed.at, inode)
     found: list[Moved] = []
     for file in near:
         try:
-            seen = await settled(file)
+            seen = await settled(file, quiet_seconds=quiet_seconds)
         except QuireError:
             continue
         if seen is not None and (seen.digest == agreed.digest or _is_it(seen, file, agreed, inode)):

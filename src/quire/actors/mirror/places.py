@@ -7,20 +7,15 @@ from pathlib import Path
 
 from ...core.errors import BadInput
 from ...files import formats
+from ...workspace.bound_files import place_of
 
-_OTHERS = (".git", ".quire")
 _LOOKED_THROUGH = 20_000
 """So many files are looked at for one that was renamed."""
 
 
 def inside(folder: Path, path: str) -> Path:
-    """The file that a path of a binding means; BadInput when it lies elsewhere, also by way of a link."""
-    root = folder.resolve()
-    target = (root / path).resolve()
-    if path.startswith("/") or ".." in path.split("/") or not target.is_relative_to(root) or target == root:
-        raise BadInput(f"{path} does not lie inside {root}. Bind the notebook to a file in that folder.")
-    if target.relative_to(root).parts[0] in _OTHERS:
-        raise BadInput(f"{path} is not a place for notebooks. Bind the notebook to another file.")
+    """The file that a path of a binding means; BadInput when it is no place for one, also by way of a link."""
+    target = place_of(folder, path)
     if formats.format_of(path) == "html":
         raise BadInput(f"{path}: a page cannot be read back. Bind the notebook to .ipynb, .py or .md.")
     return target

@@ -98,5 +98,5 @@ class Pull:
             shown = newly_shown(version.before, ours, version.after, sides.merged)
             events += [outputs_imported(now, cell, blobs) for cell in shown]
         for data, media in blobs.values():
-            await self._book.workspace.put_blob(data, media)
+            await self._book.put_blob(data, media)
         return [each for each in events if each is not None]

@@ -20,9 +20,8 @@ from typing import NamedTuple
 
 from ...core.errors import BadInput, NotFound
 from ...disk import decode, read_bytes
+from .pace import NORMAL
 
-QUIET_SECONDS = 0.15
-"""How long a file has to be left alone."""
 OPEN_SECONDS = 10.0
 """Somebody who has it open for writing and does not write for so long is not waited for."""
 
@@ -48,10 +47,11 @@ def digest_of(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-async def settled(path: Path, known: Seen | None = None) -> Seen | None:
+async def settled(path: Path, known: Seen | None = None, *, quiet_seconds: float = NORMAL.quiet_seconds) -> Seen | None:
     """Return the file once it is whole; None when it is not there. BadInput when it is no text.
 
     `known` is the file as it was seen before: if the disk says that it is the same, it is not read again.
+    `quiet_seconds` is how long it has to stay unchanged before it is read.
     """
     while True:
         before = stamp_of(path)
@@ -59,7 +59,7 @@ async def settled(path: Path, known: Seen | None = None) -> Seen | None:
             return None
         if known is not None and known.stamp == before:
             return known
-        if (wait := _too_young(before, path)) > 0:
+        if (wait := _too_young(before, path, quiet_seconds)) > 0:
             await asyncio.sleep(wait)
             continue
         try:
@@ -92,13 +92,13 @@ def inode_of(path: Path) -> tuple[int, int] | None:
     return stamp.inode if stamp is not None else None
 
 
-def _too_young(stamp: Stamp, path: Path) -> float:
+def _too_young(stamp: Stamp, path: Path, quiet_seconds: float) -> float:
     """How many seconds to wait before another look; 0 when the file can be taken."""
     age = time.time() - stamp.changed / 1e9
-    if 0 <= age < QUIET_SECONDS:
-        return QUIET_SECONDS - age + 0.01
+    if 0 <= age < quiet_seconds:
+        return quiet_seconds - age + 0.01
     # A time ahead of our clock says nothing.
-    return QUIET_SECONDS if age < OPEN_SECONDS and is_being_written(path) else 0
+    return quiet_seconds if age < OPEN_SECONDS and is_being_written(path) else 0
 
 
 def is_being_written(path: Path) -> bool:

@@ -24,12 +24,12 @@ class Recovered(NamedTuple):
     """What somebody saved in the instant of a write, and what is nowhere else."""
 
 
-async def recovered(book: Book, path: str, target: Path, agreed: Agreed | None) -> Recovered:
+async def recovered(book: Book, path: str, target: Path, agreed: Agreed | None, *, quiet_seconds: float) -> Recovered:
     """Look at what was left beside a file."""
     found = Recovered(agreed, [], [])
     for each in left_beside(target):
         try:
-            left = await settled(each.file)
+            left = await settled(each.file, quiet_seconds=quiet_seconds)
         except BadInput:  # no text: it is nothing that we wrote
             found = found._replace(unknown=[*found.unknown, each.file])
             continue

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...core.errors import BadInput
+from .pace import NORMAL
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
 
-_STEP_MILLISECONDS = 50
 _DEBOUNCE_MILLISECONDS = 400
 _POLL_MILLISECONDS = 500
 
@@ -27,7 +27,13 @@ _POLL_MILLISECONDS = 500
 class Watch:
     """What watches some folders, from when it is made until it is closed."""
 
-    def __init__(self, folders: Collection[Path], woken: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        folders: Collection[Path],
+        woken: Callable[[], None],
+        step_milliseconds: int = NORMAL.watch_step_milliseconds,
+    ) -> None:
+        self._step_milliseconds = step_milliseconds
         self._notify = _notify([str(folder) for folder in folders])
         self._stop = threading.Event()
         self._loop, self._woken = asyncio.get_running_loop(), woken
@@ -37,7 +43,7 @@ class Watch:
     def _wait(self) -> None:
         while True:
             try:
-                found = self._notify.watch(_DEBOUNCE_MILLISECONDS, _STEP_MILLISECONDS, 0, self._stop)
+                found = self._notify.watch(_DEBOUNCE_MILLISECONDS, self._step_milliseconds, 0, self._stop)
             except RuntimeError:  # closed
                 return
             if found == "stop":

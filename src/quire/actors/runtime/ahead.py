@@ -19,12 +19,10 @@ from typing import IO, cast
 
 from ...core.errors import BadInput
 from .interpreters import interpreter
+from .kernel_environment import kernel_environment
 
 LAUNCH = str(Path(__file__).with_name("launch.py"))
 WAIT = "--wait-for-order"
-# A kernel that knows its parent dies at once with it, and ours has a grace; a cell could print the token into the log.
-NOT_HANDED_ON = ("JPY_PARENT_PID", "QUIRE_TOKEN")
-"""Variables that no kernel gets."""
 _SETTLED_LATER = frozenset(("PATH", "VIRTUAL_ENV"))
 """Variables that nothing reads before the order comes."""
 
@@ -34,7 +32,7 @@ class Ahead:
 
     def __init__(self, python: str) -> None:
         self._python = python
-        self._env = {name: value for name, value in os.environ.items() if name not in NOT_HANDED_ON}
+        self._env = kernel_environment(os.environ)
         self.reading, writing = os.pipe()
         try:
             self.process = subprocess.Popen(  # noqa: S603 - the interpreter that would run the notebook

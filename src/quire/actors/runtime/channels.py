@@ -16,7 +16,7 @@ import msgspec
 from ...core.values import Json
 from .kernels import Remembering
 from .wire import Heard, Wire
-from .zmtp import Link
+from .zmtp import LastWords, Link
 
 
 class Channels:
@@ -31,14 +31,15 @@ class Channels:
         self._kernel_waits = kernel_waits
         self.is_held = False
         self.hung_up = asyncio.Event()
-        """Set once the kernel has closed the channel for outputs, after all that it said on it was heard."""
+        """Set once the kernel has closed the channels for outputs and replies, after all that it said there was heard."""
         # The kernel asks on stdin whoever sent the request, by this name.
         identity = self._wire.identity.encode()
+        last = LastWords(self.hung_up.set)
         outputs = endpoint(connection, "iopub")
-        self._links = {"iopub": Link(outputs, b"SUB", b"", partial(self._take, "iopub"), self.hung_up.set)}
+        self._links = {"iopub": Link(outputs, b"SUB", b"", partial(self._take, "iopub"), last.of("iopub"))}
         for channel in ("stdin", "shell", "control"):
             self._links[channel] = Link(
-                endpoint(connection, channel), b"DEALER", identity, partial(self._take, channel)
+                endpoint(connection, channel), b"DEALER", identity, partial(self._take, channel), last.of(channel)
             )
 
     def send(

@@ -68,7 +68,7 @@ class KernelClient:
             self._question = heard
         if message.type in COMMS:
             self.overhear(message)
-            if self._is_at_rest and not self._held:
+            if self._is_at_rest:
                 self._let_pass(heard)
                 return
         waiting = self._replies.pop(message.parent_id or "", None) if message.channel in ("shell", "control") else None
@@ -85,14 +85,15 @@ class KernelClient:
 
     def _let_pass(self, heard: Heard) -> None:
         """Keep nothing of what widgets say while no cell runs: nobody takes it, and it would hold the kernel up."""
-        self.taken = heard.number
+        if not self._held:  # or the next process would miss what waits here
+            self.taken = heard.number
         self._passed_bytes += heard.size
         if self._passed_bytes > MOST_PASSED:
             self.forget()
 
     def _is_noise(self, message: Message) -> bool:
-        """Whether it says nothing but that the kernel is there, or busy with a small question."""
-        if message.type == "status":
+        """Whether it says nothing but that the kernel is there, or busy with a small question that nobody waits for."""
+        if message.type == "status" or message.channel in ("shell", "control"):
             return self._running is None or not self._running.owns(message)
         return message.type == "iopub_welcome"
 
@@ -260,6 +261,9 @@ class KernelClient:
     def forget(self) -> None:
         """Say that all that was taken is recorded, and nothing runs: no other process has to hear it."""
         self._is_at_rest, self._passed_bytes = True, 0
+        # A widget may have spoken between the end of the cell and now. Who listens has heard it.
+        while self._held and self._held[0].message.type in COMMS:
+            self._pop()
         if self._channels.remembers is not None:
             self._channels.remembers.forget(self.taken)
 

@@ -23,6 +23,7 @@ from ...core.errors import BadInput, Unavailable
 from ...files.formats import LANGUAGES
 from .ahead import LAUNCH
 from .interpreters import interpreter as interpreter_for
+from .kernel_environment import kernel_environment
 from .kernels import Spec
 
 # What cells type is in the log: a second copy on disk costs ten milliseconds a cell. Nobody polls for a
@@ -142,7 +143,7 @@ def ask(interpreter: str, code: str, environ: Mapping[str, str], *arguments: str
             text=True,
             # Not where the notebook is: a module of its own may be called like one of Python's.
             cwd="/",
-            env=dict(environ) or None,
+            env=kernel_environment(environ or os.environ),
             stdin=subprocess.DEVNULL,
             timeout=_ASK_SECONDS,
         )
@@ -248,13 +249,14 @@ class _Registered:
         argv = [self._filled(part, str(self._folders[name])) for part in found.argv]
         if _ANY_PYTHON.fullmatch(argv[0]):
             argv[0] = str(self._interpreter)
+        given = kernel_environment(self._environ)
         mode: Literal["signal", "message"] = "message" if found.interrupt_mode == "message" else "signal"
         spec = Spec(
             argv=tuple(argv),
             language=found.language.lower(),
             name=name,
             display_name=found.display_name,
-            env={key: Template(value).safe_substitute(self._environ) for key, value in found.env.items()},
+            env={key: Template(value).safe_substitute(given) for key, value in found.env.items()},
             interrupt_mode=mode,
         )
         return _tuned(spec, self._own)

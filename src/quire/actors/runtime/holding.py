@@ -76,9 +76,9 @@ async def renewed(
 
 
 async def _renew(runtime: Workspace, log: LogId, claim: Claim, lost: Callable[[], None], seconds: float) -> None:
-    # It was taken for the usual time: one that is to hold longer is renewed at once.
+    # It was taken for the usual time: one that is to hold longer, or less long, is renewed at once.
     pause = min(RENEW_SECONDS, seconds / 3)
-    await asyncio.sleep(0 if seconds > LEASE_SECONDS else pause)
+    await asyncio.sleep(0 if seconds != LEASE_SECONDS else pause)
     while True:
         try:
             await runtime.renew(log, claim, seconds)

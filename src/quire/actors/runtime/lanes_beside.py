@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 from ...core.errors import QuireError, Refused
 from ...core.events import Draft, TokenRevoked
-from ...core.ids import WORKSPACE_LOG, ActorId, LogId
+from ...core.ids import WORKSPACE_LOG, LogId
 from ...core.values import Json
 from ...workspace import access, whereabouts
+from ...workspace.access import Identity
 from ...workspace.clock import new_id
 from ...workspace.lanes import Heard
 from ...workspace.local import LocalWorkspace
@@ -36,14 +37,20 @@ LASTS = "7d"
 
 
 @asynccontextmanager
-async def lanes_beside(runtime: Workspace, log: LogId, state: Path | None) -> AsyncGenerator[Speaking]:
-    """The lanes of a runtime, for as long as this takes. `state` is the folder in which servers say where they are."""
+async def lanes_beside(
+    runtime: Workspace, log: LogId, state: Path | None, *, look_seconds: float = LOOK_SECONDS
+) -> AsyncGenerator[Speaking]:
+    """The lanes of a runtime, for as long as this takes.
+
+    `state` is the folder in which servers say where they are; it is looked at every `look_seconds`.
+    """
     if state is None or not isinstance(runtime, LocalWorkspace):
         yield runtime.lanes  # they lead to a server by themselves, or nowhere
         return
     # Who works beside the store may make a token: it could anyway.
-    lanes = LanesBeside(runtime.acting_as(access.system()), runtime.identity.actor, log, state)
-    looking = asyncio.ensure_future(lanes.look())
+    system = runtime.acting_as(access.system(runtime.identity.token))
+    lanes = LanesBeside(system, runtime.identity, log, state)
+    looking = asyncio.ensure_future(lanes.look(look_seconds))
     try:
         yield lanes
     finally:
@@ -55,7 +62,7 @@ async def lanes_beside(runtime: Workspace, log: LogId, state: Path | None) -> As
 class LanesBeside:
     """Lanes that lead to whatever server is there."""
 
-    def __init__(self, system: Workspace, me: ActorId, log: LogId, state: Path) -> None:
+    def __init__(self, system: Workspace, me: Identity, log: LogId, state: Path) -> None:
         self._system, self._me, self._log, self._state = system, me, log, state
         self._token: NewToken | None = None
         self._server: Whereabouts | None = None
@@ -90,12 +97,12 @@ class LanesBeside:
 
     # ---- Where the server is
 
-    async def look(self) -> None:
+    async def look(self, look_seconds: float = LOOK_SECONDS) -> None:
         """Go where the server is, for ever."""
         while True:
             with contextlib.suppress(QuireError, OSError):
                 await self._go(whereabouts.read(self._state))
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(look_seconds)
 
     async def _go(self, told: Whereabouts | None) -> None:
         if told is not None and told.is_gone:
@@ -121,7 +128,11 @@ class LanesBeside:
     async def _secret(self) -> str:
         if self._token is None:
             self._token = await self._system.create_token(
-                self._me, ("read", "run"), notebooks=(self._log,), expires_at=LASTS
+                self._me.actor,
+                ("read", "serve"),
+                on_behalf_of=self._me.on_behalf_of,
+                notebooks=(self._log,),
+                expires_at=LASTS,
             )
         return self._token.secret
 

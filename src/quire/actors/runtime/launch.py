@@ -21,18 +21,21 @@ Written for Python 3.8 and ipykernel 6 onwards; imports only what ipykernel brin
 
 import sys
 
-# The folder of this file, as the first place to import from, would hide modules of others.
-del sys.path[0]
+# The folder of this file, as the first place to import from, would hide modules of others. With -P it is not there.
+if sys.path and sys.path[0] == __file__.rpartition("/")[0]:
+    del sys.path[0]
 
-import codecs  # noqa: E402
-import contextlib  # noqa: E402
-import gc  # noqa: E402
-import importlib  # noqa: E402
-import json  # noqa: E402
-import os  # noqa: E402
-import select  # noqa: E402
-import threading  # noqa: E402
-from typing import Any, Callable, Dict, List, Optional, cast  # noqa: E402, UP035 - Python 3.8
+import codecs
+import contextlib
+import gc
+import importlib
+import importlib.machinery
+import importlib.util
+import json
+import os
+import select
+import threading
+from typing import Any, Callable, Dict, List, Optional, cast  # noqa: UP035 - Python 3.8
 
 # ipykernel does without what cannot be imported.
 cast("dict[str, Any]", sys.modules)["debugpy"] = None
@@ -223,6 +226,14 @@ class PatientKernelApp(IPKernelApp):
             # It would pass each cell on to one of several shells, of which we use one.
             self.shell_channel_thread = None
 
+    def init_path(self) -> None:
+        """Leave the folder that the kernel works in for later: all that begins the kernel is installed, or Python's own."""
+
+    def init_code(self) -> None:
+        """Let the user's own code, from here on, import modules that are beside the notebook."""
+        super().init_path()
+        super().init_code()
+
     def init_shell(self) -> None:
         """Make the shell, which is not to remember what it showed."""
         super().init_shell()
@@ -271,6 +282,15 @@ def once(transform: "Callable[[str], str]") -> "Callable[[str], str]":
     return transform_once
 
 
+def load_installed(name: str) -> None:
+    """Load a module from where packages are, not from the folder that the kernel works in, if it is not loaded yet."""
+    folders = [folder for folder in sys.path if folder not in ("", os.getcwd())]  # noqa: PTH109 - Python 3.8, quickly
+    spec = importlib.machinery.PathFinder.find_spec(name, folders)
+    if name not in sys.modules and spec is not None and spec.loader is not None:
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["--wait-for-order"]:
         wait_for_order()
@@ -279,6 +299,11 @@ if __name__ == "__main__":
     ipkernel: Any = importlib.import_module("ipykernel.ipkernel")
     if hasattr(ipkernel, "_accepts_parameters"):
         ipkernel._accepts_parameters = remembering(ipkernel._accepts_parameters)
+    kernelbase: Any = importlib.import_module("ipykernel.kernelbase")
+    if hasattr(kernelbase, "_get_psutil"):
+        # It is loaded when the kernel ends or is interrupted: what stands beside the notebook is not meant.
+        find_psutil: Any = kernelbase._get_psutil
+        kernelbase._get_psutil = lambda: (load_installed("psutil"), find_psutil())[1]
     # Some libraries tell a notebook by this name.
     sys.argv[0] = sys.argv[0].replace("launch.py", "ipykernel_launcher.py")
     PatientKernelApp.launch_instance(outstream_class="__main__.PatientStream")

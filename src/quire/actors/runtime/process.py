@@ -12,7 +12,7 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -37,9 +37,13 @@ from .folders import (
     write_connection,
     write_serves,
 )
+from .kernel_environment import kernel_environment
 from .kernels import KEEP_SECONDS, Conversing, Spec
+from .python_command import isolated_python
 from .wire import Heard
 
+ADOPT_SECONDS = 3.0
+"""How long to try to take over a kernel before it counts as in use by somebody else."""
 MOST_PRINTED = 16_384
 """Bytes that are kept of what a kernel prints past Jupyter: why it could not start."""
 ABOUT = "about.json"
@@ -96,11 +100,13 @@ async def with_relay(kernel: LocalKernel, orphan_seconds: float) -> LocalKernel:
 
 async def adopt(id: str, run: str | None = None) -> LocalKernel:
     """Go on with a kernel whose process is alive and which nobody uses any more; with `run`, if it used it last."""
-    for _ in range(20):
+    deadline = time.monotonic() + ADOPT_SECONDS
+    while time.monotonic() < deadline:
         found = _adopt(id, run)
         if found is not None:
             return found
-        # Either somebody else uses it, or watch.py looks whether anybody does, which takes no time.
+        # Either somebody else uses it, or watch.py looks whether anybody does: that takes no time, but on a busy
+        # machine it may have to wait for its turn with the lock in its hand.
         await asyncio.sleep(0.01)
     raise Conflict(f"Kernel {id} is in use by another process. Wait for its end, or stop that one.")
 
@@ -307,7 +313,7 @@ class LocalKernel:
 def _spawn(spec: Spec, cwd: Path, env: Mapping[str, str], connection_file: Path) -> tuple[subprocess.Popen[bytes], int]:
     """The process, and the pipe that it prints into."""
     argv = [part.replace("{connection_file}", str(connection_file)) for part in spec.argv]
-    variables = {name: value for name, value in env.items() if name not in ahead.NOT_HANDED_ON} | spec.env
+    variables = kernel_environment(dict(env) | spec.env)
     if (found := ahead.take(argv, variables, cwd)) is not None:
         return found.process, found.reading
     reading, writing = os.pipe()
@@ -335,11 +341,12 @@ def _spawn_watcher(folder: Path, pid: int, grace_seconds: float, reading: int) -
     # Earlier than promised: what it takes on a busy machine comes on top.
     seconds = grace_seconds * 0.8
     return subprocess.Popen(  # noqa: S603 - ourselves
-        [sys.executable, "-I", "-S", watch.__file__, str(folder), str(pid), str(seconds), str(reading)],
+        isolated_python(watch.__file__, str(folder), str(pid), str(seconds), str(reading)),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         pass_fds=(reading,),
         cwd="/",
+        env=kernel_environment(os.environ),
         start_new_session=True,
     )

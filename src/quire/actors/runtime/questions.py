@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 AGAIN_SECONDS = 2.0
 """How often a question is said while nobody answers."""
-SECRET_SECONDS = 5.0
-"""How long to wait for a password that the log says was given; then it is asked for again."""
 AWAY_SECONDS = 1.0
 MOST_PROMPT = 4000
 MOST_TOLD = 16
@@ -69,8 +67,17 @@ class _Question:
 class Questions:
     """The questions of the cells of one runtime in one notebook."""
 
-    def __init__(self, runtime: Workspace, log: LogId, say: Callable[[speech.Message], None], remover: Remover) -> None:
+    def __init__(
+        self,
+        runtime: Workspace,
+        log: LogId,
+        say: Callable[[speech.Message], None],
+        remover: Remover,
+        secret_seconds: float,
+    ) -> None:
+        """`secret_seconds` is how long to wait for a password that the log says was given."""
         self._runtime, self._log, self._say, self._remover = runtime, log, say, remover
+        self._secret_seconds = secret_seconds
         self._open: dict[ExecutionId, _Question] = {}
         self._handed_over: tuple[ExecutionId, int] | None = None
 
@@ -99,7 +106,7 @@ class Questions:
         question = self._open[execution] = _Question(asked, answer_key(self._log, asked), since)
         try:
             await self._until_answered(question)
-            async with asyncio.timeout(SECRET_SECONDS):
+            async with asyncio.timeout(self._secret_seconds):
                 return await asyncio.shield(question.answer)
         finally:
             question.answer.cancel()

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Protocol
 
 from .relay_frames import CHANNELS, framed, packed, unpacked
-from .zmtp import Link
+from .zmtp import LastWords, Link
 
 MOST_KEPT = 64_000_000
 """Octets that are kept of what was not recorded."""
@@ -43,13 +43,14 @@ class Relay:
 
     def __init__(self, endpoints: Sequence[str], identity: bytes, *, kernel_waits: bool) -> None:
         self._kernel_waits = kernel_waits
+        last = LastWords(self._hang_up)
         self._links = {
             channel: Link(
                 endpoint,
                 b"SUB" if channel == "iopub" else b"DEALER",
                 b"" if channel == "iopub" else identity,
                 partial(self._hear, channel),
-                self._hang_up if channel == "iopub" else None,
+                last.of(channel),
             )
             for channel, endpoint in zip(CHANNELS, endpoints, strict=True)
         }
@@ -60,6 +61,8 @@ class Relay:
         self._number = self._forgotten = self._dropped = 0
         """The last message that came; the last that is recorded; the last that had to be thrown away."""
         self._is_held = self._has_hung_up = False
+        self._replayed = 0
+        """Octets that the runtime had still to take when all that was kept had been said again."""
         self.runtime: Taking | None = None
 
     @property
@@ -101,8 +104,9 @@ class Relay:
         if self._kernel_waits and not self._has_room:
             self._hold()
             return
-        if self.runtime is not None and self.runtime.waiting > MOST_KEPT:
-            # It stands still. When it wakes up it is told that something is missing, by the end of the line.
+        if self.runtime is not None and self.runtime.waiting > self._replayed + MOST_KEPT:
+            # It does not read. When it wakes up, the end of the connection tells it that something is missing. What was
+            # replayed does not count: a kernel that prints much would otherwise shut out whoever takes over from the dead.
             self.runtime.close()
         while self._kept_size > MOST_KEPT:
             self._drop()
@@ -149,6 +153,7 @@ class Relay:
         if self._has_hung_up:
             runtime.tell(framed(b"U"))
         runtime.tell(framed(b"L"))
+        self._replayed = runtime.waiting
         self.go_on()
 
     def obey(self, kind: bytes, body: bytes) -> None:

@@ -24,6 +24,7 @@ from ...core.values import Json
 from .channels import endpoint
 from .flights import Told
 from .kernels import Remembering
+from .python_command import isolated_python
 from .relay_frames import CHANNELS, SOCKET, framed, packed, unpacked
 from .wire import Heard, Wire
 
@@ -68,7 +69,7 @@ def start(beside: Beside, orphan_seconds: float) -> tuple[subprocess.Popen[bytes
         numbers = (beside.pid, beside.printed, *given[1:3], int(beside.waits), orphan_seconds)
         endpoints = [endpoint(beside.connection, channel) for channel in CHANNELS]
         process = subprocess.Popen(  # noqa: S603 - ourselves
-            [sys.executable, "-I", "-S", "-c", _PROGRAM, _SOURCES, *map(str, numbers), uuid4().hex, *endpoints],
+            isolated_python("-c", _PROGRAM, _SOURCES, *map(str, numbers), uuid4().hex, *endpoints),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -124,7 +124,7 @@ class Request:
         return False
 
     def owns(self, message: Message) -> bool:
-        """Whether a status is about this request."""
+        """Whether a status or a reply is about this request."""
         return message.parent_id in (self.id, self._later)
 
 

@@ -29,7 +29,7 @@ from ...workspace.workspace import Workspace
 from .client import KernelClient, stop
 from .execution import CellRunner, Ran, Stopping
 from .holding import held
-from .kernels import Spec, adopt, start
+from .kernels import GRACE_SECONDS, Spec, adopt, start
 from .messages import Message
 from .recorder import Recorder, Straight
 from .secrets import Remover
@@ -69,6 +69,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     declared_results: tuple[DeclaredResult, ...] = ()
     keep: bool = False
     """Whether the kernel lives on when the run is over."""
+    grace_seconds: float = GRACE_SECONDS
+    """How long the kernel outlives a process that was killed."""
     resumes: Resumed | None = None
 
 
@@ -139,7 +141,9 @@ async def _client(order: Order, watching: Watching) -> tuple[Order, KernelClient
             watching.warn(f"Run {order.resumes.log} is run again from the top: {gone}")
             resumes = msgspec.structs.replace(order.resumes, carried=())
             order = msgspec.structs.replace(order, resumes=resumes)
-    return order, KernelClient(await start(order.spec, cwd=order.cwd, env=order.variables))
+    return order, KernelClient(
+        await start(order.spec, cwd=order.cwd, env=order.variables, grace_seconds=order.grace_seconds)
+    )
 
 
 async def _adopted(earlier: Resumed) -> KernelClient:

@@ -34,7 +34,7 @@ from .kernels import Adopted, Spec, start
 from .memory import keep_within
 from .recorder import Recorder
 from .secrets import Remover
-from .speaking import Self, Speaker
+from .speaking import Patience, Self, Speaker
 from .spool import Spool, spools
 from .sql import as_code
 from .waiting import queued
@@ -42,8 +42,6 @@ from .widgets import WidgetStates
 
 CLOSE_SECONDS = 20.0
 """How long the last words may take to the workspace, or to disk, when all is over."""
-LOOK_AGAIN_SECONDS = 2.0
-"""After how long to look again at what somebody else was about to take."""
 
 
 class Serving(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +65,12 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True):
     """The folder for what cannot be sent; None: the user's."""
     memory_bytes: int | None = None
     """How much the kernel and what it started may use; it is ended above that."""
+    grace_seconds: float = GRACE_SECONDS
+    """How long a cell may take to end when its kernel is restarted or its runtime ends; then the kernel is killed."""
+    look_again_seconds: float = 2.0
+    """After how long to try again to claim what another runtime was about to claim."""
+    patience: Patience = Patience()
+    """How long to wait for small answers."""
     where: str = ""
     """The address of the workspace, by which the next process of this actor finds the kernel; without one, none does."""
 
@@ -147,7 +151,9 @@ class _Server:
             environment=environment,
             memory_limit_bytes=self._serving.memory_bytes,
         )
-        self._speaker = Speaker(self._at.runtime, lanes, self._serving.log, me, self._remover, tell)
+        self._speaker = Speaker(
+            self._at.runtime, lanes, self._serving.log, me, self._remover, tell, self._serving.patience
+        )
 
     async def serve(self, adopted: Adopted | None) -> None:
         """Attach, work, detach."""
@@ -222,7 +228,7 @@ class _Server:
         await self._at.over.wait()
         if self._running is not None:
             # Whoever ends a runtime wants it to end: a cell that does not listen is ended with its kernel.
-            self._running[1].grace_seconds = GRACE_SECONDS
+            self._running[1].grace_seconds = self._serving.grace_seconds
             self._running[1].ask("cancelled")
         self._news.set()
 
@@ -230,7 +236,7 @@ class _Server:
         """Stop what runs, whether it listens or not; the kernel is another one before anything else runs."""
         self._restart_by = by
         if self._running is not None:
-            self._running[1].grace_seconds = GRACE_SECONDS
+            self._running[1].grace_seconds = self._serving.grace_seconds
             self._running[1].ask("cancelled")
         self._news.set()
 
@@ -254,7 +260,7 @@ class _Server:
 
     async def _wait_for_news(self) -> None:
         # Of somebody who took a claim and was gone before the log told of it nobody hears.
-        seconds = LOOK_AGAIN_SECONDS if self._is_contested else None
+        seconds = self._serving.look_again_seconds if self._is_contested else None
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._news.wait()

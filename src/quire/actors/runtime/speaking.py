@@ -31,8 +31,6 @@ from .questions import Questions
 from .secrets import Remover
 from .usage import Meter
 
-PATIENCE_SECONDS = 2.0
-"""How long a kernel may take to answer a small question; then it is busy."""
 MOST_ASKED = 8
 """So many small questions wait at once, and so many reach a kernel that runs a cell: they stand in its way afterwards."""
 HEALTH_SECONDS = 2.0
@@ -59,6 +57,18 @@ class Self(msgspec.Struct, frozen=True, kw_only=True):
         return {self.id, self.name, self.language} - {""}
 
 
+class Patience(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a runtime waits for an answer."""
+
+    kernel_seconds: float = 2.0
+    """How long a kernel may take to answer a completion or an inspection; then it is busy."""
+    secret_seconds: float = 5.0
+    """How long to wait for a password that the log says was given; then it is asked for again."""
+
+
+_NORMAL = Patience()
+
+
 class Speaker:
     """Says, asks and answers for one runtime in one notebook."""
 
@@ -70,10 +80,14 @@ class Speaker:
         me: Self,
         remover: Remover,
         tell: Callable[[str], None] = lambda message: None,
+        patience: Patience = _NORMAL,
     ) -> None:
+        self._patience = patience
         self._lanes, self._log, self._me, self._remover, self._tell = lanes, log, me, remover, tell
         self._loop = asyncio.get_running_loop()
-        self._questions = Questions(runtime, log, lambda message: self._say(speech.STDIN, message), remover)
+        self._questions = Questions(
+            runtime, log, lambda message: self._say(speech.STDIN, message), remover, patience.secret_seconds
+        )
         self._client: KernelClient | None = None
         self._comms: Comms | None = None
         self._meter: Meter | None = None
@@ -220,7 +234,7 @@ class Speaker:
             else client.inspect(ask.code, ask.position, ask.detail)
         )
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
+            async with asyncio.timeout(self._patience.kernel_seconds):
                 content = await asked
         except TimeoutError:
             self._say(lane, speech.Busy(id=ask.id))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Generator
@@ -20,26 +21,28 @@ from typing import Any
 
 import msgspec
 
-from ...core.errors import NotFound, QuireError
+from ...core.errors import NotFound, QuireError, Refused, Unavailable
 from ...core.ids import LogId
 from ...core.notebook import Notebook
+from ...workspace.holders import process_of
+from ...workspace.local import LocalWorkspace
 from ...workspace.workspace import Workspace
+from .kernel_environment import kernel_environment, store_variables
 from .kernels import served
-from .waiting import ASKS, Others, skip_waiting, waits_here
+from .start_requests import RuntimeRequests
+from .waiting import ASKS, OTHERS_SECONDS, Others, skip_waiting, waits_here
 
-LOOK_SECONDS = 2.0
-"""How often to look again where something waits and somebody else serves, or is about to."""
 LOOKS_FOR_LEFT = 5
 """With every so many-th look, kernels are looked for whose runtimes were killed."""
 LONG_SECONDS = 60.0
 """One that was killed after so long did not fail to begin."""
 MOST_FAILURES = 2
 """After so many in a row, what waits is told that nobody comes."""
+STOP_SECONDS = 60.0
+"""How long a runtime may take to end when it is told to: what runs is interrupted first."""
 LOG_BYTES = 1_000_000
 """What a runtime printed is kept up to here, and then once more as `.log.1`."""
 WAITING = "SELECT DISTINCT log FROM executions WHERE state = 'queued'"
-# It acts for itself, and where the store is it is told: its cells could print a token, or the password of a database.
-_NOT_HANDED_ON = ("QUIRE_TOKEN", "QUIRE_URL", "QUIRE_READER_URL")
 
 
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +58,8 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     """The folder in which servers say where they are: for the lanes."""
     memory_bytes: int | None = None
     """How much a kernel may use."""
+    variables: dict[str, str] = {}
+    """What else it takes to open the store, of this process's variables."""
 
 
 class Starting(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +78,10 @@ class Starting(msgspec.Struct, frozen=True, kw_only=True):
     """The folder in which servers say where they are."""
     memory_bytes: int | None = None
     """How much a kernel may use."""
+    look_seconds: float = 2.0
+    """How often to look again where something waits and somebody else serves, or is about to."""
+    others_seconds: float = OTHERS_SECONDS
+    """How long what waits is left to a runtime that somebody brought."""
 
 
 def hold_name(log: LogId) -> str:
@@ -81,14 +90,20 @@ def hold_name(log: LogId) -> str:
 
 
 async def start_runtimes(
-    system: Workspace, starting: Starting, *, tell: Callable[[str], None] = lambda message: None
+    system: Workspace,
+    starting: Starting,
+    *,
+    tell: Callable[[str], None] = lambda message: None,
+    requests: RuntimeRequests | None = None,
 ) -> None:
-    """Start a runtime wherever one is needed, until cancelled. `system` acts as Quire itself; the runtimes stay."""
+    """Start a runtime wherever one is needed or requested, until cancelled. `system` acts as Quire itself; the runtimes stay."""
     starter = _Starter(system, starting, tell)
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(starter.listen())
             group.create_task(starter.look_again())
+            if requests is not None:
+                group.create_task(requests.serve(starter.start_requested, starter.stop_requested))
     finally:
         starter.leave()
 
@@ -102,7 +117,7 @@ class _Starter:
         self._waiting: set[LogId] = set()
         self._left: set[LogId] = set()
         """Where a kernel may be that nobody uses any more."""
-        self._others = Others()
+        self._others = Others(patience_seconds=starting.others_seconds)
         self._is_full = False
         self._one_at_a_time = asyncio.Lock()
 
@@ -113,7 +128,7 @@ class _Starter:
                 await self._listen(self._system.feed())
             except QuireError as error:
                 self._tell(str(error))
-                await asyncio.sleep(LOOK_SECONDS)
+                await asyncio.sleep(self._starting.look_seconds)
 
     async def _listen(self, feed: AsyncIterator[Any]) -> None:
         # It counts from when it is first asked: what was there before is looked up meanwhile, and never in between.
@@ -132,7 +147,7 @@ class _Starter:
 
     async def look_again(self) -> None:
         """Look after what waits although somebody serves the notebook: they may be gone before its turn."""
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(self._starting.look_seconds)
         await self._look_everywhere()
         for round in count():
             if round % LOOKS_FOR_LEFT == 0:
@@ -140,7 +155,7 @@ class _Starter:
             self._reap()
             for log in self._waiting | self._left:
                 await self._look(log)
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(self._starting.look_seconds)
 
     async def _look_everywhere(self) -> None:
         """Find what has waited since before anybody listened."""
@@ -191,6 +206,44 @@ class _Starter:
         else:
             self._tell(f"Started a runtime for {notebook.name} [{log}]")
 
+    async def start_requested(self, log: LogId) -> None:
+        """Start a runtime although nothing waits to be run; where one serves the notebook, it stays."""
+        async with self._one_at_a_time:
+            notebook = await self._system.read(log)
+            if notebook.run is not None and notebook.run.is_open:
+                raise Refused(f"{notebook.name!r} is a run that goes on: it has a kernel of its own.")
+            self._reap()
+            if log in self._started or await self._is_served(log):
+                return
+            if self._has_no_room():
+                raise Refused(f"{self._starting.most} runtimes live, and no more may. Stop one of them.")
+            try:
+                self._started[log], self._began[log] = self._start(log), time.monotonic()
+            except OSError as error:
+                raise Unavailable(f"No runtime could be started: {error}.") from error
+            self._tell(f"Started a runtime for {notebook.name} [{log}]")
+
+    async def stop_requested(self, log: LogId) -> None:
+        """End the runtime that was started here for a notebook, and wait until it is gone."""
+        async with self._one_at_a_time:
+            self._reap()
+            pid = self._started[log].pid if log in self._started else await self._server_of(log)
+            if pid is None:
+                raise NotFound(
+                    "No runtime of this server serves the notebook. One that somebody brought is ended there."
+                )
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+            async with asyncio.timeout(STOP_SECONDS):
+                while log in self._started or await self._is_served(log):
+                    await asyncio.sleep(0.05)  # a process tells nobody that it has ended
+                    self._reap()
+
+    async def _server_of(self, log: LogId) -> int | None:
+        """The process that serves a notebook, started by an earlier server of this machine."""
+        holder = await self._system.holder(hold_name(log)) if isinstance(self._system, LocalWorkspace) else None
+        return process_of(holder) if holder is not None else None
+
     def _has_no_room(self) -> bool:
         """Whether there are as many as there may be, which is told once."""
         was_full, self._is_full = self._is_full, len(self._started) >= self._starting.most
@@ -219,7 +272,8 @@ class _Starter:
                 stdout=printed,
                 stderr=subprocess.STDOUT,
                 cwd=self._starting.folder,
-                env={name: value for name, value in os.environ.items() if name not in _NOT_HANDED_ON},
+                # It acts for itself, and where the store is it is told.
+                env=kernel_environment(os.environ),
                 start_new_session=True,
             )
         told = Assignment(
@@ -229,6 +283,7 @@ class _Starter:
             idle_seconds=self._starting.idle_seconds,
             state=str(self._starting.state) if self._starting.state is not None else None,
             memory_bytes=self._starting.memory_bytes,
+            variables=store_variables(os.environ),
         )
         _hand_over(process, msgspec.json.encode(told))
         return process

@@ -65,8 +65,8 @@ async def skip_waiting(
 class Others:
     """Runtimes that somebody brought: what they would take is left to them, for a while."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self, clock: Callable[[], float] = time.monotonic, patience_seconds: float = OTHERS_SECONDS) -> None:
+        self._clock, self._patience_seconds = clock, patience_seconds
         self._since: dict[LogId, tuple[frozenset[ExecutionId], float]] = {}
 
     def take(self, log: LogId, notebook: Notebook) -> bool:
@@ -84,7 +84,7 @@ class Others:
         if not known & ids:  # what waited was taken meanwhile: there is somebody
             since = now
         self._since[log] = ids, since
-        return now - since < OTHERS_SECONDS
+        return now - since < self._patience_seconds
 
 
 def _is_for(others: Iterable[Runtime], execution: Execution, notebook: Notebook) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import cast
 
 GREETING = b"\xff" + bytes(8) + b"\x7f" + b"\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32)
@@ -221,3 +222,26 @@ def _command(name: bytes, body: bytes) -> bytes:
 
 def _property(name: bytes, value: bytes) -> bytes:
     return bytes((len(name),)) + name + len(value).to_bytes(4, "big") + value
+
+
+class LastWords:
+    """Calls `then` once a kernel has closed both channels on which its last words come: outputs, and replies.
+
+    After the end of a process the two are read one after the other, in any order.
+    """
+
+    CHANNELS = frozenset(("iopub", "shell"))
+
+    def __init__(self, then: Callable[[], None]) -> None:
+        self._then = then
+        self._open = set(self.CHANNELS)
+
+    def hung_up(self, channel: str) -> None:
+        """Note that a channel is closed, and that all that was sent on it was heard."""
+        self._open.discard(channel)
+        if not self._open:
+            self._then()
+
+    def of(self, channel: str) -> Callable[[], None] | None:
+        """Return what the link of a channel calls; None where no last words come."""
+        return partial(self.hung_up, channel) if channel in self.CHANNELS else None

@@ -14,6 +14,7 @@ from .. import events as e
 from ..errors import BadInput, NotFound, Refused
 from ..ids import CommentId, check_id, check_name
 from ..notebook import Comment, Notebook
+from ..paths import check_bound_path
 from . import cells, executions, proposals, runs
 from .asking import Asking, known_cell
 
@@ -73,7 +74,8 @@ def _check_notebook(
         case e.FileBound():
             if now.run is not None:
                 raise Refused(f"{now.name!r} is a run: its outputs are exported, never bound to a file (rule 13).")
-            _check_path(event.path)
+            if event.path is not None:
+                check_bound_path(event.path)
         case e.ConflictRaised():
             check_id(event.conflict, "Conflict")
             known_cell(now, event.cell)
@@ -99,14 +101,6 @@ def _check_notebook(
             _comment(now, event.comment)
         case _:
             assert_never(event)
-
-
-def _check_path(path: str | None) -> None:
-    if path is None:
-        return
-    check_name(path, "A path")
-    if path.startswith("/") or "\\" in path or any(part in ("", ".", "..") for part in path.split("/")):
-        raise BadInput(f"Path {path!r} does not lie inside the workspace's folder. Write it relative to that, with /.")
 
 
 def _check_new_comment(now: Notebook, event: e.CommentAdded) -> None:

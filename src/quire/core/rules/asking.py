@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ..errors import NotFound, Refused
-from ..ids import ActorId, CellId, nearest
+from ..ids import ActorId, CellId, TokenId, nearest
 from ..notebook import Cell, Notebook
 from ..text import Edit
 
@@ -15,6 +15,8 @@ class Asking(msgspec.Struct, kw_only=True):
 
     actor: ActorId
     on_behalf_of: ActorId | None = None
+    token: TokenId | None = None
+    """With which they came."""
     at: str
     seq: int
     """Where the log is when the submission comes in: no edit can be against a later number."""

@@ -97,7 +97,7 @@ def _check_base(cell: Cell, base_hash: str | None, next_step: str) -> None:
     current = source_hash(cell.source)
     if base_hash != current:
         raise Refused(
-            f"Cell {cell.id!r} was changed by {cell.edited_by} since you read it. "
+            f"Cell {cell.id!r} was changed by {cell.author} since you read it. "
             f"Its text now is in `source`; {next_step} with base_hash={current}.",
             source=cell.source,
             source_hash=current,

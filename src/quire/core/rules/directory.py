@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from .. import events as e
-from ..directory import Directory
+from ..directory import RUNTIME_SCOPES, Directory
 from ..errors import BadInput, NotFound, Refused
 from ..ids import ActorId, actor_kind, check_actor, check_id, check_time
+from .asking import Asking
 
 
-def accept_in_directory(now: Directory, event: e.WorkspaceEvent) -> e.WorkspaceEvent:
+def accept_in_directory(now: Directory, event: e.WorkspaceEvent, asking: Asking) -> e.WorkspaceEvent:
     """Return `event` as it is to be recorded in the workspace log, or raise what speaks against it."""
     match event:
         case e.ActorKnown() | e.RoleSet():
@@ -20,6 +23,7 @@ def accept_in_directory(now: Directory, event: e.WorkspaceEvent) -> e.WorkspaceE
                 check_actor(event.actor)
         case e.TokenCreated():
             _check_token(now, event)
+            return replace(event, parent=asking.token)
         case e.TokenRevoked():
             if event.token not in now.tokens:
                 raise NotFound(f"There is no token {event.token!r}.")
@@ -47,12 +51,28 @@ def _check_token(now: Directory, event: e.TokenCreated) -> None:
     if event.token in now.tokens:
         raise Refused(f"Token {event.token!r} exists already. Choose another id.")
     if not event.scopes:
-        raise BadInput("A token needs at least one scope: read, edit, run, approve or admin.")
+        raise BadInput("A token needs at least one scope: read, edit, run, serve, approve or admin.")
+    _check_scopes(event)
     for scope in event.asks:
         if scope not in ("edit", "run"):
             raise BadInput(f"A token asks before it edits or runs; {scope!r} cannot be asked for. Leave it out.")
         if scope not in event.scopes:
             raise BadInput(f"A token that asks before it may {scope} needs the scope {scope!r} as well. Add it.")
+
+
+def _check_scopes(event: e.TokenCreated) -> None:
+    """A runtime serves what others ask for, and only a human says yes."""
+    kind, actor = actor_kind(event.actor), event.actor
+    more = [scope for scope in event.scopes if scope not in RUNTIME_SCOPES]
+    if kind == "runtime" and more:
+        told = f"A runtime serves what others ask for: {actor} cannot have {', '.join(more)}, only read and serve."
+        raise Refused(f"{told} To change or run something, too, it holds a second token, of kind agent.")
+    if kind != "runtime" and "serve" in event.scopes:
+        told = f"Only a runtime serves, and {actor} is none: leave 'serve' out."
+        raise Refused(f"{told} Who may run can start a runtime of their own (`quire runtime`, `quire run`).")
+    if kind != "human" and "approve" in event.scopes:
+        told = f"Only a human says yes to what was proposed, and {actor} is none: leave 'approve' out."
+        raise Refused(f"{told} A yes is given by the person for whom it acts, or by another with that scope.")
 
 
 def _check_once(event: e.TokenCreated) -> None:

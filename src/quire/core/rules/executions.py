@@ -51,14 +51,33 @@ def accept(now: Notebook, event: e.ExecutionEvent, asking: Asking) -> e.Executio
         case e.InterruptRequested():
             _open(now, event.execution)
         case e.ExecutionCancelled():
-            if _open(now, event.execution).state == "running":
-                raise Refused(f"Execution {event.execution!r} is running. Interrupt it instead (interrupt_requested).")
+            _check_cancel(now, event, asking)
         case e.InputAnswered():
-            if _open(now, event.execution).state != "running":
-                raise Refused(f"Execution {event.execution!r} is not running, so it asks for no input.")
+            _check_answer(now, event, asking)
         case _:
             assert_never(event)
     return event
+
+
+def _check_cancel(now: Notebook, event: e.ExecutionCancelled, asking: Asking) -> None:
+    """What waits is taken back by whoever may run; by a runtime only if it can no longer be run."""
+    found = _open(now, event.execution)
+    if found.state == "running":
+        raise Refused(f"Execution {event.execution!r} is running. Interrupt it instead (interrupt_requested).")
+    cell = now.cells[found.cell]
+    can_run = (not cell.removed or cell.scratch) and cell.kind == found.cell_kind
+    if actor_kind(asking.actor) == "runtime" and can_run and found.runtime != asking.actor:
+        raise Refused(f"Execution {event.execution!r} is not {asking.actor}'s to take back: its cell can be run.")
+
+
+def _check_answer(now: Notebook, event: e.InputAnswered, asking: Asking) -> None:
+    """Input comes from whoever may run; from a runtime only to what it runs itself, as at a terminal."""
+    found = _open(now, event.execution)
+    if found.state != "running":
+        raise Refused(f"Execution {event.execution!r} is not running, so it asks for no input.")
+    holder = found.runtime or (now.run.runtime if now.run is not None else None)
+    if actor_kind(asking.actor) == "runtime" and holder != asking.actor:
+        raise Refused(f"Execution {event.execution!r} is {holder}'s: {asking.actor} does not answer what it asks.")
 
 
 def check_request(now: Notebook, execution: ExecutionId, cell: CellId, wanted_hash: str) -> Cell:
@@ -76,7 +95,7 @@ def check_request(now: Notebook, execution: ExecutionId, cell: CellId, wanted_ha
     current = source_hash(found.source)
     if wanted_hash != current:
         raise Refused(
-            f"Cell {cell!r} is not the source that {wanted_hash[:12]!r} names; {found.edited_by} changed it last. "
+            f"Cell {cell!r} is not the source that {wanted_hash[:12]!r} names; {found.author} changed it last. "
             f"Read it again, then request it with source_hash={current}.",
             source=found.source,
             source_hash=current,

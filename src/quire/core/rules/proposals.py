@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from .. import events as e
 from ..errors import BadInput, Conflict, NotFound, Refused
 from ..executions import scratch_of
-from ..ids import CellId, ProposalId, check_id, check_time
+from ..ids import CellId, ProposalId, actor_kind, check_id, check_time
 from ..notebook import Notebook, Proposal
 from ..reduce import Fold
 from ..text import source_hash
@@ -102,10 +102,9 @@ def _complete_acceptance(now: Notebook, event: e.ProposalAccepted, asking: Askin
     proposal = _open(now, event.proposal)
     if proposal.by == asking.actor:
         raise Refused(f"Proposal {event.proposal!r} is {asking.actor}'s own: somebody else has to accept it.")
-    if proposal.by == asking.on_behalf_of:
-        raise Refused(
-            f"Proposal {event.proposal!r} is {proposal.by}'s, for whom {asking.actor} acts: that is no second yes."
-        )
+    if actor_kind(asking.actor) != "human":
+        told = f"Only a human accepts a proposal, and {asking.actor} is none"
+        raise Refused(f"{told}. Ask the person for whom {proposal.by} acts, or another who may approve.")
     if proposal.expires_at is not None and asking.at >= proposal.expires_at:
         raise Refused(f"Proposal {event.proposal!r} expired at {proposal.expires_at}. Ask for a new one.")
     changes, effects = _selected(event, proposal)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from .. import events as e
 from ..errors import Conflict, NotFound, Refused
-from ..ids import check_name
+from ..ids import actor_kind, check_name
 from ..notebook import Notebook, Run
 from .asking import Asking, known_cell
 from .executions import check_run_held, check_runtime, is_called, names_of
@@ -86,7 +86,7 @@ def _check_finish(now: Notebook, event: e.RunFinished, asking: Asking) -> None:
     run = _run(now)
     if event.failed_cell is not None:
         known_cell(now, event.failed_cell)
-    if run.status == "queued" and event.status == "cancelled":
+    if run.status == "queued" and event.status == "cancelled" and actor_kind(asking.actor) != "runtime":
         return  # nobody has begun, so whoever may run may take it back
     lost = asking.actor.startswith("system:") and event.status == "lost" and run.is_open and run.epoch == event.epoch
     if not lost:

@@ -88,13 +88,14 @@ async def _print_all(here: Here, notebook: str, cell: str, stream: str | None, *
     if as_json:
         number, name, state = numbers.get(found.cell.id), found.cell.name, found.cell.state
         about = {"log": reading.log, "cell": found.cell.id, "number": number, "name": name, "state": state}
+        about["imported"] = found.is_imported
         await _print_json(here.workspace, about, outputs)
         return
     printing = Printing()
     for each in outputs:
         await print_output(here.workspace, each, printing)
     printing.finish()
-    _tell_state(numbers.get(found.cell.id), found.cell, has_shown=bool(outputs))
+    _tell_state(numbers.get(found.cell.id), found.cell, has_shown=bool(outputs), is_imported=found.is_imported)
 
 
 async def _write_image(here: Here, notebook: str, cell: str, file: Path, *, as_json: bool) -> None:
@@ -176,13 +177,15 @@ class Printing:
         sys.stdout.buffer.write(text.encode(self._encoding, "backslashreplace"))
 
 
-def _tell_state(number: int | None, cell: Cell, *, has_shown: bool) -> None:
-    """Say on stderr what an empty or unfinished output would leave open."""
+def _tell_state(number: int | None, cell: Cell, *, has_shown: bool, is_imported: bool) -> None:
+    """Say on stderr what an output alone would leave open: that it is empty, unfinished, or not of a kernel here."""
     which = f"Cell {number} ({cell.id})" if number is not None else f"Cell {cell.id}"
     if not cell.runs:
         told = f"{which} is {cell.kind}: it shows nothing but itself."
     elif cell.state in ("queued", "running"):
         told = f"{which} is {cell.state}: there may be more."
+    elif has_shown and is_imported:
+        told = f"{which} is imported: a file brought this along, and nobody ran it here."
     elif has_shown:
         return
     else:

@@ -12,7 +12,8 @@ from ...core.conflicts import Side, taking
 from ...core.events import ConflictResolved, KnownEvent
 from ...core.ids import ConflictId, LogId, resolve
 from ...core.notebook import FileConflict, Notebook
-from ...files.plain import one_line, plain
+from ...core.visible import visible, visible_line
+from ...files.plain import plain
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import print_json, table
@@ -76,8 +77,8 @@ def _rows(found: list[Found]) -> list[tuple[str, ...]]:
             each.notebook.name,
             each.conflict.cell,
             each.file,
-            one_line(each.conflict.ours, 30) or "nothing",
-            one_line(each.conflict.theirs, 30) or "nothing",
+            visible_line(each.conflict.ours, 30) or "nothing",
+            visible_line(each.conflict.theirs, 30) or "nothing",
         )
         for each in found
     ]
@@ -114,7 +115,7 @@ def _told(found: Found) -> Iterator[str]:
         sides["the cell says now"] = cell.source
     for side, text in sides.items():
         yield f"  {side}:" if text else f"  {side}: nothing"
-        yield from (f"        {line}" for line in plain(text).splitlines())
+        yield from (f"        {line}" for line in visible(text).split("\n")) if text else ()
 
 
 @conflicts_verb.command("resolve", epilog=EXIT_STATUS)

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
+from ...actors.runtime.kernel_environment import hide_variables
 from ...core.errors import QuireError, answer
 from . import EXIT_STATUS
 
@@ -104,6 +105,7 @@ def main() -> NoReturn:
     # Nor does going through all of it once more, when the process ends and its memory with it.
     atexit.register(gc.freeze)
     _open_streams()
+    hide_variables()
     try:
         status = cli(standalone_mode=False)
         sys.stdout.flush()

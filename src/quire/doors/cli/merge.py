@@ -10,6 +10,7 @@ from ...core.diff import encode
 from ...core.errors import BadInput
 from ...core.merge import MergeConflict, Merged, Unresolved, unresolved
 from ...core.sheet import Sheet
+from ...core.visible import visible_line
 from ...disk import STANDARD, read_text, write_text
 from ...files import formats
 from ...files.plain import one_line
@@ -92,5 +93,5 @@ def _check(files: tuple[Path, ...], *, as_json: bool) -> int:
 
 
 def _line(file: Path, conflict: Unresolved) -> str:
-    ours, theirs = (one_line(side, 30) or "nothing" for side in (conflict.ours, conflict.theirs))
+    ours, theirs = (visible_line(side, 30) or "nothing" for side in (conflict.ours, conflict.theirs))
     return f"{file}: cell {conflict.number} ({conflict.cell}): {ours} | {theirs}"

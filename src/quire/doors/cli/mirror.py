@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from ...connect import find_folder, new_folder
-from ...core.errors import BadInput, Conflict
+from ...core.errors import BadInput
 from ...core.events import Draft, FileBound
-from ...core.ids import LogId
 from ...files import formats
 from ...files.plain import plain
 from ...workspace.clock import new_id
@@ -36,7 +35,7 @@ async def bind_verb(workspace: Workspace, notebook: str, file: Path | None, off:
     if off == (file is not None):
         raise BadInput("Name the file, or pass --off: `quire bind NOTEBOOK FILE`, `quire bind NOTEBOOK --off`.")
     info = await workspace.find(notebook)
-    path = await _path(workspace, info.log, file) if file is not None else None
+    path = _path(file) if file is not None else None
     event = FileBound(path=path, format=formats.format_of(path) if path is not None else None)
     (entry,) = await workspace.submit(info.log, [Draft(id=new_id(), event=event)])
     if as_json:
@@ -49,15 +48,10 @@ async def bind_verb(workspace: Workspace, notebook: str, file: Path | None, off:
         )
 
 
-async def _path(workspace: Workspace, log: LogId, file: Path) -> str:
+def _path(file: Path) -> str:
     from ...actors.mirror import path_in
 
-    path = path_in(folder_of_files(), file)
-    for info in await workspace.logs("notebook"):
-        bound = await workspace.entries(info.log, types=("file_bound",)) if info.log != log else []
-        if bound and isinstance(bound[-1].event, FileBound) and bound[-1].event.path == path:
-            raise Conflict(f"{path} is bound to {info.name!r} already. Try `quire bind {info.log} --off` first.")
-    return path
+    return path_in(folder_of_files(), file)
 
 
 @click.command("mirror", epilog=EXIT_STATUS)

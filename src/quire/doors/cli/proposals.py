@@ -12,6 +12,7 @@ from ...core.events import Draft, ProposalMade, RunCell
 from ...core.ids import LogId, ProposalId, resolve
 from ...core.notebook import Notebook, Proposal
 from ...core.text import source_hash
+from ...core.visible import visible
 from ...files.lines import describe, type_of
 from ...files.plain import one_line, plain
 from ...workspace.clock import new_id
@@ -124,7 +125,7 @@ def _told(found: Found, notebook: Notebook) -> Iterator[str]:
     behalf = f" for {plain(now.on_behalf_of)}" if now.on_behalf_of is not None else ""
     answered = f"{now.state} by {plain(now.decided_by)}" if now.decided_by is not None else now.state
     yield f"{made.proposal} in {plain(found.notebook)} [{found.log}], {answered}"
-    yield f"  by {plain(now.by)}{behalf}, {now.at[:19].replace('T', ' ')}: {plain(made.why)}"
+    yield f"  by {plain(now.by)}{behalf}, {now.at[:19].replace('T', ' ')}: {_reason(made.why)}"
     for number, change in enumerate(made.changes, 1):
         yield f"{number:>4}  {type_of(change)} {describe(change)}"
         yield from _text(change)
@@ -133,6 +134,11 @@ def _told(found: Found, notebook: Notebook) -> Iterator[str]:
         needs = ", once the one before has ended well" if effect.needs is not None else ""
         yield f"{number:>4}  run {what} ({effect.cell_kind}) as {effect.source_hash[:12]}{needs}"
         yield from _source(effect, notebook)
+
+
+def _reason(why: str) -> str:
+    """The reason, indented so that no line of it passes for a part of the proposal."""
+    return visible(why).replace("\n", "\n        ")
 
 
 def _text(change: e.CellChange) -> Iterator[str]:
@@ -161,7 +167,7 @@ def _source(effect: RunCell, notebook: Notebook) -> Iterator[str]:
 
 
 def _indented(mark: str, text: str) -> Iterator[str]:
-    for line in plain(text).splitlines():
+    for line in visible(text).split("\n") if text else ():
         yield f"        {mark}{line}"
 
 

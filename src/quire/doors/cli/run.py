@@ -43,6 +43,13 @@ _EXIT = {"success": 0, "cancelled": 130}
 @click.option("--from", "start", metavar="CELL", help="Run from this cell on: its id, name or number.")
 @click.option("--only", metavar="TAG", multiple=True, help="Run only the cells with this tag.")
 @click.option("--keep", is_flag=True, help="Leave the kernel alive, to go on in it: with --resume, or as a notebook.")
+@click.option(
+    "--grace",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    hidden=True,
+    help="How long the kernel outlives a client that was killed.  [default: 10]",
+)
 @click.option("--resume", metavar="RUN", help="Go on with a run that failed, in its kernel if that still lives.")
 @at_option
 @json_option
@@ -135,6 +142,7 @@ async def _wish(options: Mapping[str, Any]) -> Wish:
         start=options["start"],
         only=frozenset(options["only"]),
         resume=options["resume"],
+        **({"grace_seconds": options["grace"]} if options["grace"] is not None else {}),
     )
 
 

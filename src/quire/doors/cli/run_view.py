@@ -17,6 +17,7 @@ from ...actors.runtime.execution import Ran
 from ...actors.runtime.messages import Message
 from ...core.outcome import Outcome
 from ...core.sheet import SheetCell
+from ...core.visible import visible_line
 from ...files.plain import one_line, plain
 from ...runs.watching import Streams
 from ...runs.wish import Prepared
@@ -77,7 +78,7 @@ class Wanted(NamedTuple):
 
 def label_of(cell: SheetCell) -> str:
     """What a cell is told by: its name, else its first line."""
-    return one_line(cell.name or cell.source, 200)
+    return one_line(cell.name, 200) if cell.name else visible_line(cell.source, 200)
 
 
 class _View(Streams):

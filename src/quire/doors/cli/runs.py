@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ...core.visible import visible_line
 from ...files.plain import one_line, plain
 from ...files.value_text import value_text
 from ...runs.left import as_left
@@ -177,7 +178,13 @@ def _known(record: Record, language: str) -> Iterator[tuple[str, str]]:
 def _cell_rows(record: Record) -> Iterator[Sequence[str]]:
     for cell in record.cells:
         state = f"{cell.state} (carried over)" if cell.carried else cell.state or cell.kind
-        yield str(cell.number), cell.id, state, spent(cell.seconds), one_line(cell.name or cell.first_line)
+        yield (
+            str(cell.number),
+            cell.id,
+            state,
+            spent(cell.seconds),
+            one_line(cell.name) if cell.name else visible_line(cell.first_line),
+        )
 
 
 # ---- diff

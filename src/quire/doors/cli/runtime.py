@@ -60,7 +60,7 @@ async def runtime_verb(
     """Run cells of a workspace on this machine, in this folder: wherever something waits for it, until Ctrl-C.
 
     \b
-      export QUIRE_TOKEN=quire_…      made by: quire token new --actor gpu --kind runtime --scope read,run
+      export QUIRE_TOKEN=quire_…      made by: quire token new --actor gpu --kind runtime
       quire runtime --at https://notebooks.example.org --name gpu
       quire runtime --list
 

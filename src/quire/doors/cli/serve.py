@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...core.errors import BadInput
+from ...core.errors import BadInput, NotFound
 from ...files.plain import plain
 from . import EXIT_STATUS
 from .options import json_option
@@ -21,6 +21,8 @@ from .output import print_json
 from .verb import at_option
 
 if TYPE_CHECKING:
+    from ...actors.runtime.start_requests import RuntimeRequests
+    from ...core.ids import LogId
     from ...workspace.local import LocalWorkspace
     from ...workspace.tokens import NewToken
     from ...workspace.whereabouts import Whereabouts
@@ -32,14 +34,36 @@ if TYPE_CHECKING:
 @click.command("serve", epilog=EXIT_STATUS)
 @click.argument("folder", required=False, metavar="[DIR]", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--host", metavar="H", help="Where to listen.  [default: 127.0.0.1, for this machine alone]")
-@click.option("--port", metavar="N", type=click.IntRange(1, 65535), help="On which port.  [default: 8765, or the next]")
+@click.option(
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65535),
+    help="On which port; 0: any free one.  [default: 8765, or the next]",
+)
 @click.option("--public", is_flag=True, default=None, help="Let other machines come in; --host says by which address.")
 @click.option("--public-url", metavar="URL", help="What people open, where a proxy stands in front.")
 @click.option(
     "--memory", metavar="SIZE", help="How much a kernel may use: 8GB.  [default: QUIRE_MEMORY, else no limit]"
 )
+@click.option("--notebook", metavar="NAME", help="Show this notebook first.  [default: all notebooks]")
 @click.option("--no-browser", is_flag=True, help="Open no browser.")
 @click.option("--no-mirror", is_flag=True, help="Leave the files alone that notebooks are bound to.")
+@click.option(
+    "--look-every",
+    "look_seconds",
+    metavar="SECONDS",
+    type=click.FloatRange(0.01),
+    hidden=True,
+    help="How often to look for what lost its lease, and for what waits.  [default: 10, and 2]",
+)
+@click.option(
+    "--others-first",
+    "others_seconds",
+    metavar="SECONDS",
+    type=click.FloatRange(0),
+    hidden=True,
+    help="How long what waits is left to a runtime that somebody brought.  [default: 10]",
+)
 @click.option("--take-over", is_flag=True, help="Ask the server of this folder to end, and take its place.")
 @at_option
 @json_option
@@ -77,28 +101,53 @@ def _is_from_environment() -> bool:
 
 
 async def _serve(
-    place: Place, as_json: bool, *, no_browser: bool, no_mirror: bool, take_over: bool, **flags: Any
+    place: Place,
+    as_json: bool,
+    *,
+    notebook: str | None,
+    no_browser: bool,
+    no_mirror: bool,
+    take_over: bool,
+    look_seconds: float | None,
+    others_seconds: float | None,
+    **flags: Any,
 ) -> int:
+    from ...actors.runtime.start_requests import RuntimeRequests
     from ..http.serving import Ending
     from .server_place import only_one, opened
     from .settings import read
 
     settings = read(place.home, os.environ, {**flags, "mirror": False if no_mirror else None})
-    ending = Ending()
+    ending, requests = Ending(), RuntimeRequests()
     async with AsyncExitStack() as stack:
         stack.enter_context(ending.on_signals())
         workspace = await stack.enter_async_context(opened(place))
         former = await stack.enter_async_context(only_one(workspace, place, ending, tell, take_over=take_over))
-        told = await stack.enter_async_context(_answering(workspace, place, settings, ending, former))
-        await stack.enter_async_context(_working(workspace, place, settings))
-        _announce(told, await workspace.create_sign_in(), place, as_json=as_json, no_browser=no_browser)
+        told = await stack.enter_async_context(_answering(workspace, place, settings, ending, former, requests))
+        often = {"look_seconds": look_seconds, "others_seconds": others_seconds}
+        await stack.enter_async_context(
+            _working(
+                workspace,
+                place,
+                settings,
+                {name: given for name, given in often.items() if given is not None},
+                requests,
+            )
+        )
+        shown = await _found(workspace, notebook)
+        _announce(told, await workspace.create_sign_in(), place, shown, as_json=as_json, no_browser=no_browser)
         await ending.wait()
     return ending.status
 
 
 @asynccontextmanager
 async def _answering(
-    workspace: LocalWorkspace, place: Place, settings: Settings, ending: Ending, former: Whereabouts | None
+    workspace: LocalWorkspace,
+    place: Place,
+    settings: Settings,
+    ending: Ending,
+    former: Whereabouts | None,
+    requests: RuntimeRequests,
 ) -> AsyncGenerator[Whereabouts]:
     """Listen, answer, and say where."""
     from ...workspace import whereabouts
@@ -115,7 +164,7 @@ async def _answering(
             tell(f"Port {DEFAULT_PORT} is taken: it is {port} now")
         told = told_of(serve, port)
         folder = place.home if serve.mirror else None
-        async with answering(workspace, door_settings(settings), listening, ending, folder):
+        async with answering(workspace, door_settings(settings), listening, ending, folder, place.home, requests):
             whereabouts.write(place.state, told)
             try:
                 yield told
@@ -124,14 +173,20 @@ async def _answering(
 
 
 @asynccontextmanager
-async def _working(workspace: LocalWorkspace, place: Place, settings: Settings) -> AsyncGenerator[None]:
-    """What goes on beside the door."""
+async def _working(
+    workspace: LocalWorkspace,
+    place: Place,
+    settings: Settings,
+    often: dict[str, float],
+    requests: RuntimeRequests,
+) -> AsyncGenerator[None]:
+    """What goes on beside the door; `often` holds the times that are not the usual ones."""
     from ...actors.mirror import mirror
     from ...actors.runtime.starting import start_runtimes
     from ...runs.starting_here import starting_here
     from ...workspace import access
     from ..alongside import alongside
-    from ..http.serving import keep
+    from ..http.serving import KEEP_SECONDS, keep
 
     starting = starting_here(
         place.where,
@@ -139,12 +194,13 @@ async def _working(workspace: LocalWorkspace, place: Place, settings: Settings) 
         idle_minutes=settings.serve.runtime_idle_minutes,
         most=settings.serve.most_runtimes,
         memory_bytes=settings.runtime.memory_bytes,
+        **often,
     )
     system = workspace.acting_as(access.system())
     async with AsyncExitStack() as stack:
         works: dict[str, Any] = {
-            "Starting runtimes": lambda: start_runtimes(system, starting, tell=tell),
-            "Keeping": lambda: keep(workspace),
+            "Starting runtimes": lambda: start_runtimes(system, starting, tell=tell, requests=requests),
+            "Keeping": lambda: keep(workspace, often.get("look_seconds", KEEP_SECONDS)),
         }
         if settings.serve.mirror:
             works["The mirror"] = lambda: mirror(workspace, place.home, tell=tell)
@@ -153,10 +209,23 @@ async def _working(workspace: LocalWorkspace, place: Place, settings: Settings) 
         yield
 
 
-def _announce(told: Whereabouts, token: NewToken, place: Place, *, as_json: bool, no_browser: bool) -> None:
+async def _found(workspace: LocalWorkspace, notebook: str | None) -> LogId | None:
+    """Return the notebook that the address shows. A name that is gone is no reason not to serve the others."""
+    if notebook is None:
+        return None
+    try:
+        return (await workspace.find(notebook)).log
+    except NotFound as missing:
+        tell(f"{missing} The address shows all notebooks.")
+        return None
+
+
+def _announce(
+    told: Whereabouts, token: NewToken, place: Place, notebook: LogId | None, *, as_json: bool, no_browser: bool
+) -> None:
     from .browser import show, sign_in_url
 
-    url = sign_in_url(told.url, token.secret)
+    url = sign_in_url(told.url, token.secret, notebook)
     if as_json:
         print_json({"url": told.url, "sign_in": url, "pid": told.pid, "port": told.port, "workspace": place.shown})
     else:

@@ -39,7 +39,7 @@ class ServeSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     host: str = "127.0.0.1"
     """Where to listen."""
-    port: Annotated[int, msgspec.Meta(ge=1, le=65535)] | None = None
+    port: Annotated[int, msgspec.Meta(ge=0, le=65535)] | None = None
     """On which port. Without it: 8765, or the next that is free."""
     public: bool = False
     """Whether others than this machine may come."""

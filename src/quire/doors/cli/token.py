@@ -7,12 +7,12 @@ from typing import get_args
 
 import click
 
-from ...core.errors import BadInput, NotFound
+from ...core.errors import BadInput, NotFound, Refused
 from ...core.events import Draft, Scope, TokenRevoked
-from ...core.ids import ACTOR_KINDS, WORKSPACE_LOG, LogId, TokenId, nearest, resolve
+from ...core.ids import ACTOR_KINDS, WORKSPACE_LOG, ActorId, LogId, TokenId, actor_kind, nearest, resolve
 from ...files.plain import plain
 from ...workspace.clock import new_id, now
-from ...workspace.tokens import ListedToken, ending
+from ...workspace.tokens import ListedToken, ending, tokens_of
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import counted, print_json, table
@@ -21,6 +21,7 @@ from .who import known_actor, new_actor
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 NEVER = "never"
+RUNTIME_DEFAULT = "read,serve"
 
 
 @click.group("token", epilog=EXIT_STATUS)
@@ -43,14 +44,14 @@ def token_verb() -> None:
 @click.option("--actor", metavar="NAME", required=True, help="Who acts with it: kind:name, or a name with --kind.")
 @click.option("--kind", type=click.Choice(ACTOR_KINDS[:4]), help="What kind of actor that is.")
 @click.option(
-    "--on-behalf-of", metavar="WHO", help="For whom an agent or a schedule acts.  [default: of an agent, you]"
+    "--on-behalf-of",
+    metavar="WHO",
+    help="For whom an agent, a runtime or a schedule acts.  [default: of an agent, you]",
 )
 @click.option(
     "--scope",
     metavar="SCOPE,…",
-    default="read",
-    show_default=True,
-    help="What it allows: read, edit, run, approve, admin.",
+    help=f"What it allows: {', '.join(SCOPES)}.  [default: read; of a runtime, read and serve]",
 )
 @click.option(
     "--ask", metavar="SCOPE,…", default="", help="Which of edit and run become proposals, until somebody says yes."
@@ -69,7 +70,7 @@ async def new_verb(
     actor: str,
     kind: str | None,
     on_behalf_of: str | None,
-    scope: str,
+    scope: str | None,
     ask: str,
     notebooks: tuple[str, ...],
     expires: str,
@@ -85,7 +86,9 @@ async def new_verb(
     """
     who = new_actor(actor, kind)
     behalf = await known_actor(workspace, on_behalf_of) if on_behalf_of is not None else None
-    scopes, asks = _scopes(scope, SCOPES), _scopes(ask, ("edit", "run"))
+    default = RUNTIME_DEFAULT if actor_kind(who) == "runtime" else "read"
+    scopes, asks = _scopes(default if scope is None else scope, SCOPES), _scopes(ask, ("edit", "run"))
+    _check_runtime(who, scopes)
     logs = [log for name in notebooks for log in await _logs(workspace, name)] or None
     ends = _ends(expires)
     made = await workspace.create_token(who, scopes, on_behalf_of=behalf, notebooks=logs, expires_at=ends, asks=asks)
@@ -95,6 +98,17 @@ async def new_verb(
         return
     click.echo(made.secret)
     click.echo(f"{_told(token)}\nIt is shown this once. Whoever sets QUIRE_TOKEN to it acts as {plain(who)}.", err=True)
+
+
+def _check_runtime(who: ActorId, scopes: Iterable[Scope]) -> None:
+    """Say how a runtime gets what it is to have; the workspace would refuse the token all the same."""
+    if actor_kind(who) != "runtime" or not (more := [scope for scope in scopes if scope not in ("read", "serve")]):
+        return
+    name = plain(who).partition(":")[2]
+    first = f"quire token new --actor {name} --kind runtime --scope {RUNTIME_DEFAULT}"
+    second = f"quire token new --actor {name} --kind agent --scope read,edit,run"
+    told = f"A runtime serves what others ask for, so {plain(who)} cannot have {', '.join(more)}: `{first}`."
+    raise Refused(f"{told} If it is also to ask or change something itself, give it a second token: `{second}`.")
 
 
 def _scopes(text: str, allowed: tuple[Scope, ...]) -> list[Scope]:
@@ -139,7 +153,7 @@ def _told(token: ListedToken) -> str:
 
 
 @token_verb.command("list", epilog=EXIT_STATUS)
-@click.option("--all", "everything", is_flag=True, help="Also those that were revoked or have expired.")
+@click.option("--all", "everything", is_flag=True, help="Also those that open nothing any more.")
 @with_workspace
 async def list_verb(workspace: Workspace, everything: bool, as_json: bool) -> None:
     """List the tokens that open something, the newest first. Their secrets are kept nowhere.
@@ -147,13 +161,14 @@ async def list_verb(workspace: Workspace, everything: bool, as_json: bool) -> No
     \b
       quire token list --all
 
-    With --json, an array of objects.
+    A token opens nothing once the one that it was made with is over: --all tells with which one it ended. With
+    --json, an array of objects.
     """
     found = [token for token in await workspace.tokens() if everything or token.state == "valid"]
     if as_json:
         print_json([_shown(token) for token in found])
     elif found:
-        columns = ("token", "actor", "for", "scopes", "asks", "notebooks", "expires", "state")
+        columns = ("token", "actor", "for", "scopes", "asks", "notebooks", "expires", "made with", "state")
         click.echo(table(columns, [_row(token) for token in found]))
     else:
         click.echo("There is no token. `quire token new` makes one.", err=True)
@@ -162,6 +177,7 @@ async def list_verb(workspace: Workspace, everything: bool, as_json: bool) -> No
 def _row(token: ListedToken) -> tuple[str, ...]:
     allows = token.allows
     state = f"revoked by {allows.revoked_by}" if allows.revoked_by is not None else token.state
+    state = f"ended with {token.ended_with}" if token.ended_with is not None else state
     return (
         token.token,
         allows.actor,
@@ -170,6 +186,7 @@ def _row(token: ListedToken) -> tuple[str, ...]:
         ",".join(allows.asks),
         "all" if allows.notebooks is None else ",".join(allows.notebooks),
         f"{allows.expires_at[:16]}Z" if allows.expires_at is not None else NEVER,
+        allows.parent or "",
         state,
     )
 
@@ -177,7 +194,8 @@ def _row(token: ListedToken) -> tuple[str, ...]:
 def _shown(token: ListedToken) -> dict[str, object]:
     import msgspec
 
-    return {"token": token.token, "state": token.state, **msgspec.structs.asdict(token.allows)}
+    shown: dict[str, object] = {"token": token.token, "state": token.state, "ended_with": token.ended_with}
+    return shown | msgspec.structs.asdict(token.allows)
 
 
 # ---- revoke
@@ -191,9 +209,10 @@ async def revoke_verb(workspace: Workspace, tokens: tuple[str, ...], as_json: bo
 
     \b
       quire token revoke 01M7GFVPH9
-      quire token revoke agent:claude      all that this actor has
+      quire token revoke human:bob         all that he has, and all that act on his behalf
 
-    TOKEN is an id of `quire token list`, the beginning of one, or an actor. What was done with it stays on record.
+    TOKEN is an id of `quire token list`, the beginning of one, or an actor. Whatever was made with a token ends with it:
+    browsers that were signed in, runtimes, other tokens. What was done with it stays on record.
     """
     valid = [each for each in await workspace.tokens() if each.state != "revoked"]
     chosen = list(dict.fromkeys(found for name in tokens for found in _meant(name, valid)))
@@ -208,11 +227,11 @@ async def revoke_verb(workspace: Workspace, tokens: tuple[str, ...], as_json: bo
 def _meant(name: str, valid: Iterable[ListedToken]) -> list[TokenId]:
     if name.startswith("quire_"):
         raise BadInput("That is a secret, and it is in your shell's history now. Revoke by id: `quire token list`.")
-    tokens = {each.token: each.allows.actor for each in valid}
+    valid = list(valid)
     if ":" not in name:
-        return [resolve(name, tokens, "token")]
-    if found := [token for token, actor in tokens.items() if actor == name]:
+        return [resolve(name, [each.token for each in valid], "token")]
+    if found := tokens_of(ActorId(name), valid):
         return found
-    close = nearest(name, dict.fromkeys(tokens.values()))
+    close = nearest(name, dict.fromkeys(each.allows.actor for each in valid))
     hint = f" Nearest: {', '.join(close)}." if close else " `quire token list` lists them."
     raise NotFound(f"{name!r} has no token to revoke.{hint}")

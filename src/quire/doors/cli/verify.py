@@ -31,7 +31,7 @@ class _Noted(msgspec.Struct):
     type=click.Path(path_type=Path, dir_okay=False),
     help="What --json printed earlier: its heads must still be there.",
 )
-@click.option("--repair", is_flag=True, help="Make snapshots anew that do not match their log.")
+@click.option("--repair", is_flag=True, help="Make snapshots, names and index anew where they do not match their log.")
 @with_workspace
 async def verify_verb(
     workspace: Workspace, logs: tuple[str, ...], against: Path | None, repair: bool, as_json: bool
@@ -106,8 +106,8 @@ async def _check_noted(workspace: Workspace, noted: _Noted) -> Flaw | None:
 
 async def _repair(workspace: Workspace, flaws: list[Flaw]) -> None:
     for flaw in flaws:
-        if flaw.kind == "snapshot":
+        if flaw.kind in ("snapshot", "index"):
             await workspace.forget_snapshots(flaw.log)
             click.echo(
-                f"quire: the snapshots of {flaw.log} were thrown away; they are made anew from the log.", err=True
+                f"quire: what was derived from {flaw.log} was thrown away; it is made anew from the log.", err=True
             )

@@ -12,22 +12,25 @@ from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.handlers import HTTPRouteHandler
 
+from ...actors.runtime.start_requests import RuntimeRequests
 from ...workspace.local import LocalWorkspace
 from . import (
     blobs,
     carrying,
-    front,
     health,
     leases,
     logs,
     mcp,
+    notebook_files,
     notebooks,
+    overview,
     proposals,
     runs,
     runtimes,
     signing_in,
     tokens,
     trust,
+    web_pages,
 )
 from .access_log import AccessLog
 from .asking import admit, asking, make_door
@@ -53,6 +56,7 @@ def _described() -> bytes:
 ROUTES: list[HTTPRouteHandler] = [
     *health.ROUTES,
     openapi,
+    *overview.ROUTES,
     *signing_in.ROUTES,
     *tokens.ROUTES,
     *logs.ROUTES,
@@ -60,6 +64,7 @@ ROUTES: list[HTTPRouteHandler] = [
     *runs.ROUTES,
     *runtimes.ROUTES,
     *proposals.ROUTES,
+    *notebook_files.ROUTES,
     *blobs.ROUTES,
     *carrying.ROUTES,
     *trust.ROUTES,
@@ -72,11 +77,16 @@ def make_app(
     settings: ServerSettings | None = None,
     log: AccessLog | None = None,
     folder: Path | None = None,
+    home: Path | None = None,
+    runtimes: RuntimeRequests | None = None,
 ) -> Litestar:
-    """The door to a workspace, whose files are in `folder`. Whoever made the workspace closes it."""
+    """The door to a workspace, whose files are in `folder`. Whoever made the workspace closes it.
+
+    `home` is where runs and runtimes work, if files are left alone; `runtimes` starts and stops them.
+    """
     chosen = settings or ServerSettings()
     app = Litestar(
-        [*ROUTES, *front.ROUTES, socket, mcp.mcp],
+        [*ROUTES, *web_pages.ROUTES, socket, mcp.mcp],
         debug=False,  # whatever the environment says: tracebacks are for the log
         pdb_on_exception=False,
         dependencies={"workspace": Provide(asking, sync_to_thread=False)},
@@ -86,7 +96,7 @@ def make_app(
         on_shutdown=[mcp.close],
         openapi_config=None,
         request_max_body_size=chosen.body_bytes,
-        state=State({"door": make_door(workspace, chosen, folder)}),
+        state=State({"door": make_door(workspace, chosen, folder, home, runtimes)}),
     )
     app.asgi_handler = Gate(app.asgi_handler, chosen, log or AccessLog())
     return app

@@ -1,12 +1,12 @@
-"""Who asks: from the token in the header `Authorization`, or in the cookie of a signed-in browser.
+"""Who asks: from the token in the header `Authorization`, or in the two halves that a signed-in browser keeps.
 
 Nothing else names an actor, and no token is ever in a URL. With a cookie, whatever changes something, and the
-socket, must come from a page of this server: a browser sends its cookies along with anybody's request.
+socket, must come from a page of this server: a browser sends its cookies along with anybody's request. And a cookie
+is half a secret: the page adds the other half (browser_session).
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -17,11 +17,12 @@ from litestar.di import NamedDependency
 from litestar.exceptions import WebSocketException
 from litestar.handlers import BaseRouteHandler
 
+from ...actors.runtime.start_requests import RuntimeRequests
 from ...core.errors import Refused
 from ...workspace.local import LocalWorkspace
-from ...workspace.tokens import secret_digest
+from .browser_session import MAX_PAGE_KEY, PAGE_KEY_HEADER, join_secret
 from .faults import Answered, signed_out, too_many
-from .limits import KEPT, Allowance
+from .limits import Allowance
 from .settings import ServerSettings
 
 Asked: TypeAlias = NamedDependency[LocalWorkspace]
@@ -42,21 +43,30 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
     settings: ServerSettings
     requests: Allowance
     failures: Allowance
-    good: OrderedDict[str, None]
-    """Hashes of tokens that opened something: wrong ones of the same address do not keep them out."""
     folder: Path | None
     """The folder of the files that notebooks are bound to; None: this server leaves files alone."""
+    home: Path | None
+    """The folder that runs and runtimes work in; None: none can be started from here."""
+    runtimes: RuntimeRequests | None
+    """Who starts and stops runtimes of this server; None: nobody does."""
 
 
-def make_door(workspace: LocalWorkspace, settings: ServerSettings, folder: Path | None = None) -> Door:
+def make_door(
+    workspace: LocalWorkspace,
+    settings: ServerSettings,
+    folder: Path | None = None,
+    home: Path | None = None,
+    runtimes: RuntimeRequests | None = None,
+) -> Door:
     """Nobody has asked for anything yet."""
     return Door(
         workspace=workspace,
         settings=settings,
         folder=folder,
+        home=home or folder,
+        runtimes=runtimes,
         requests=Allowance(settings.request_burst, settings.requests_per_second),
         failures=Allowance(settings.failures_per_minute, settings.failures_per_minute / 60),
-        good=OrderedDict(),
     )
 
 
@@ -84,13 +94,43 @@ async def _admit(connection: Connection, *, takes_cookie: bool) -> None:
     if secret is None and not takes_cookie:
         raise signed_out("There is no token: send `Authorization: Bearer TOKEN` (`quire token new`).")
     if secret is None:
-        secret = _from_cookie(connection)
+        cookie = _from_cookie(connection)
         check_origin(connection)
+        page_key = connection.headers.get(PAGE_KEY_HEADER)
+        if page_key is None and connection.scope["type"] == "websocket":
+            connection.scope["state"]["cookie"] = cookie  # the other half comes in the first frame
+            return
+        secret = _joined(cookie, page_key)
+    await admit_bearer(connection, secret)
+
+
+async def admit_bearer(connection: Connection, secret: str) -> LocalWorkspace:
+    """Let in the bearer of a token, unless it makes too many requests."""
     workspace = await bearer(connection, secret)
     connection.scope["state"]["asking"] = workspace
     token = workspace.identity.token or workspace.identity.actor
     if wait := door_of(connection).requests.take(token):
         raise too_many(f"Token {token} makes more requests than this server takes. Wait, then go on.", wait)
+    return workspace
+
+
+async def admit_page(connection: Connection, page_key: str) -> LocalWorkspace:
+    """Let in a socket that came with a cookie, now that its first frame brought the other half."""
+    return await admit_bearer(connection, _joined(connection.scope["state"]["cookie"], page_key))
+
+
+def awaits_page_key(connection: Connection) -> bool:
+    """Whether a socket was opened with a cookie alone, and has to send the other half first."""
+    return "cookie" in connection.scope["state"]
+
+
+def _joined(cookie: str, page_key: str | None) -> str:
+    if not page_key or len(page_key) > MAX_PAGE_KEY:
+        told = f"A cookie alone opens nothing: the page sends its half of the secret in the header {PAGE_KEY_HEADER}."
+        raise signed_out(
+            f"{told} Programs send `Authorization: Bearer TOKEN`; a browser signs in again (`quire open`)."
+        )
+    return join_secret(cookie, page_key)
 
 
 def asking(request: Request[Any, Any, Any]) -> LocalWorkspace:
@@ -105,24 +145,21 @@ def asked_by(connection: Connection) -> LocalWorkspace:
 
 async def bearer(connection: Connection, secret: str) -> LocalWorkspace:
     """The workspace for the bearer of a token. Who tries many wrong ones has to wait."""
-    door, digest, peer = door_of(connection), secret_digest(secret), peer_of(connection)
-    if digest not in door.good and door.failures.left(peer) < 1:
-        raise too_many(f"{peer} tried too many tokens that open nothing. Wait, then go on.", 60)
     try:
-        workspace = await door.workspace.bearer(secret)
+        return await door_of(connection).workspace.bearer(secret)
     except Refused as refused:
-        door.good.pop(digest, None)
-        door.failures.take(peer)
-        raise signed_out(str(refused)) from refused
-    _remember(door.good, digest)
-    return workspace
+        raise failed(connection, refused) from refused
 
 
-def _remember(good: OrderedDict[str, None], digest: str) -> None:
-    good[digest] = None
-    good.move_to_end(digest)
-    while len(good) > KEPT:
-        good.popitem(last=False)
+def failed(connection: Connection, refused: Refused) -> Answered:
+    """What is answered to a token that opens nothing: 401, and 429 once an address has tried too many.
+
+    Looked at only after the token: many share an address, and wrong tokens of one must not keep the others out.
+    """
+    peer = peer_of(connection)
+    if wait := door_of(connection).failures.take(peer):
+        return too_many(f"{peer} tried too many tokens that open nothing. Wait, then go on.", wait)
+    return signed_out(str(refused))
 
 
 def peer_of(connection: Connection) -> str:

@@ -17,6 +17,7 @@ from litestar.handlers import HTTPRouteHandler
 from ... import __version__
 from ...core.events import Draft
 from ...workspace.wire import Faulty
+from .browser_session import PAGE_KEY_HEADER
 from .faults import JSON
 from .route import About
 
@@ -41,6 +42,7 @@ FAULTS = {
 OF_TOKENS = (401, 403, 429)
 TAGS = {
     "server": "The server itself.",
+    "overview": "What a home page shows, and a search over all notebooks.",
     "identity": "Who somebody is here, and who may come in.",
     "workspace": "What is true across notebooks.",
     "logs": "Logs: what stands in them, and writing into them.",
@@ -48,6 +50,7 @@ TAGS = {
     "runs": "Runs, and what they came to.",
     "runtimes": "Runtimes of a notebook: how they are, what their cells ask, stopping them.",
     "proposals": "What waits for somebody's yes.",
+    "files": "Files of the server's folder.",
     "blobs": "Large bytes, by their hash.",
     "carrying": "Whole notebooks, out and in.",
     "trust": "Queries, verification and redaction.",
@@ -78,7 +81,7 @@ def describe(routes: Sequence[About]) -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "Quire", "version": __version__, "description": ABOUT.strip()},
-        "security": [{"token": []}, {"browser": []}],
+        "security": [{"token": []}, {"browser": [], "page": []}],
         "tags": [{"name": name, "description": told} for name, told in TAGS.items()],
         "paths": paths,
         "components": {
@@ -96,7 +99,13 @@ def _schemes() -> dict[str, Any]:
             "type": "apiKey",
             "in": "cookie",
             "name": "quire-PORT",
-            "description": "The cookie of a signed-in browser. What changes something must come from a page of the server.",
+            "description": "One half of a browser's secret. What changes something must come from a page of the server.",
+        },
+        "page": {
+            "type": "apiKey",
+            "in": "header",
+            "name": PAGE_KEY_HEADER,
+            "description": "The other half, `page_key` of the answer to the sign-in. A cookie alone opens nothing.",
         },
     }
 

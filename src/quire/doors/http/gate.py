@@ -19,6 +19,7 @@ from ...core.errors import BadInput, NotFound, Unavailable
 from ...workspace.clock import new_id
 from .access_log import AccessLog, Line
 from .asking import check_host
+from .compression import compressing
 from .faults import JSON, Answered, allowed
 from .settings import ServerSettings
 
@@ -55,7 +56,7 @@ class Gate:
             if method == "OPTIONS" and (methods := allowed(scope["litestar_app"], scope["path"])):
                 await answering.tell(204, {"Allow": ", ".join(methods)})  # Litestar's own tells of one of them
                 return
-            await self._app(scope, self._timed(scope, receive), answering.send)
+            await self._app(scope, self._timed(scope, receive), compressing(scope, answering.send))
         except Answered as refused:
             await answering.refuse(refused)
         finally:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated
 from urllib.parse import unquote
 
+import msgspec
 from litestar.params import FromPath
 from msgspec import Meta
 
@@ -13,9 +14,10 @@ from ...core import codec
 from ...core.chain import Record
 from ...core.directory import Directory
 from ...core.errors import NotFound
-from ...core.ids import LogId
+from ...core.ids import CellId, LogId
 from ...workspace import wire
 from ...workspace.bodies import Body, Number
+from ...workspace.cell_history import CellHistory
 from ...workspace.local import LocalWorkspace
 from ...workspace.proposing import proposed
 from ...workspace.workspace import LogInfo, LogKind
@@ -43,6 +45,8 @@ class EventsAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=2000)] = 2000
     types: tuple[str, ...] = ()
     """Only these; with commas, or the parameter more than once."""
+    cell: CellId | None = None
+    """Only what happened to this cell; without `types`, not what it showed."""
 
 
 class FeedAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -76,16 +80,21 @@ async def find(request: Asking, name: FromPath[str], workspace: Asked) -> LogInf
 async def events(request: Asking, log: FromPath[str], workspace: Asked) -> wire.Page:
     """Read events of a log, in order and as they are stored.
 
-    Ask again from the last number as long as `more` is true: an answer has 2000 events at most, and some megabytes.
+    Ask again from the last number as long as `more` is true: an answer has 2000 events at most, and some megabytes. With
+    `cell`, only what names the cell, one of its executions, or a proposal about it; what it showed if `types` says so. Then
+    `since` leaves out what came before it.
     """
-    id = LogId(checked(log, "Log"))
-    return await while_there(request, _page(workspace, id, query_of(request, EventsAsked)))
+    id, asked = LogId(checked(log, "Log")), query_of(request, EventsAsked)
+    if asked.cell is not None:
+        checked(asked.cell, "Cell")
+    return await while_there(request, _page(workspace, id, asked))
 
 
 async def _page(workspace: LocalWorkspace, log: LogId, asked: EventsAsked) -> wire.Page:
     entries: list[wire.EntryOnWire] = []
     size = 0
-    async for record in _records(workspace, log, asked):
+    records = _records(workspace, log, asked) if asked.cell is None else _of_cell(workspace, log, asked, asked.cell)
+    async for record in records:
         if len(entries) == asked.limit or size > PAGE_BYTES:
             return wire.Page(entries=entries, more=True)
         entries.append(wire.from_record(record))
@@ -99,6 +108,17 @@ async def _records(workspace: LocalWorkspace, log: LogId, asked: EventsAsked) ->
         for record in page:
             yield record
         since = page[-1].seq
+
+
+async def _of_cell(workspace: LocalWorkspace, log: LogId, asked: EventsAsked, cell: CellId) -> AsyncIterator[Record]:
+    """The records about a cell. From the first on: what an execution or a proposal is about stands where it was made."""
+    history = CellHistory(cell)
+    wanted = set(asked.types)
+    scanned = history.types_of_interest | wanted
+    everything = msgspec.structs.replace(asked, since=0, types=tuple(sorted(scanned)))
+    async for record in _records(workspace, log, everything):
+        if history.concerns(record) and record.seq > asked.since and (not wanted or record.type in wanted):
+            yield record
 
 
 @route("POST", "/api/logs/{log}/events", "submit", tag="logs", body=wire.Submission, answer=wire.Submitted)

@@ -5,32 +5,42 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+import msgspec
+from litestar import Response
 from litestar.params import FromPath
 
 from ...core import events as e
 from ...core.errors import NotFound
 from ...core.events import Draft
+from ...core.exchange import sheet_of
 from ...core.finding import find_cell
-from ...core.ids import ExecutionId, LogId, new_cell_id, new_cell_ids
+from ...core.ids import ExecutionId, LogId, check_name, new_cell_id, new_cell_ids
 from ...core.notebook import Execution, Notebook
+from ...core.params import declared
+from ...core.reduce import REDUCER
 from ...core.text import source_hash
 from ...workspace import bodies
 from ...workspace.bodies import (
     Body,
     CellToRun,
+    CopyWanted,
     ExecutionFound,
     ExecutionsMade,
     ExecutionsWanted,
     NotebookWanted,
     Number,
+    ParameterFound,
     ScratchWanted,
 )
+from ...workspace.bundle import Carried
 from ...workspace.clock import new_id
+from ...workspace.cut_outputs import cut_outputs
 from ...workspace.local import LocalWorkspace
 from ...workspace.proposing import proposed
 from ...workspace.workspace import LogInfo
+from ..carrying import export_notebook, import_notebook
 from .answering import while_there
-from .asking import Asked
+from .asking import Asked, door_of
 from .route import Asking, body_of, checked, query_of, route
 
 _ENDED = e.ExecutionFinished | e.ExecutionSkipped | e.ExecutionCancelled
@@ -41,6 +51,8 @@ class MomentAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """As it was at that number; without one, as it is."""
 
     seq: Number | None = None
+    outputs: Number | None = None
+    """At most so many bytes of outputs of an execution that has ended; without it, all."""
 
 
 @route("GET", "/api/notebooks", "notebooks", tag="notebooks", answer=list[LogInfo])
@@ -72,10 +84,47 @@ async def create_notebook(request: Asking, workspace: Asked) -> bodies.NotebookM
 
 
 @route("GET", "/api/notebooks/{log}", "notebook", tag="notebooks", query=MomentAsked, answer=Notebook)
-async def notebook(request: Asking, log: FromPath[str], workspace: Asked) -> Notebook:
-    """The notebook (or run) that a log comes to, as it is or as it was at a number."""
-    id = LogId(checked(log, "Log"))
-    return await while_there(request, workspace.read(id, query_of(request, MomentAsked).seq))
+async def notebook(request: Asking, log: FromPath[str], workspace: Asked) -> Response[Notebook]:
+    """The notebook (or run) that a log comes to, as it is or as it was at a number.
+
+    The header `Quire-Reducer` has the version of the fold: a client that folds on from here needs the same one. With
+    `outputs`, an output that does not fit is an empty display whose metadata has its size under `quire_cut`; the execution
+    by its id has all of it.
+    """
+    id, asked = LogId(checked(log, "Log")), query_of(request, MomentAsked)
+    read = await while_there(request, workspace.read(id, asked.seq))
+    if asked.outputs is not None:
+        read = cut_outputs(read, asked.outputs)
+    return Response(read, headers={"Quire-Reducer": str(REDUCER)})
+
+
+@route("GET", "/api/notebooks/{log}/parameters", "parameters", tag="notebooks", answer=list[ParameterFound])
+async def parameters(log: FromPath[str], workspace: Asked) -> list[ParameterFound]:
+    """List what a notebook takes: its cell tagged `parameters`, and its metadata."""
+    notebook = await workspace.read(LogId(checked(log, "Log")))
+    return [
+        ParameterFound(
+            name=each.name,
+            type=each.type,
+            default=None if each.default is msgspec.UNSET else each.default,
+            expression=each.expression,
+            help=each.help,
+            choices=each.choices,
+            required=each.required,
+        )
+        for each in declared(sheet_of(notebook, {}))
+    ]
+
+
+@route("POST", "/api/notebooks/{log}/copy", "copy_notebook", tag="notebooks", body=CopyWanted, answer=Carried)
+async def copy_notebook(request: Asking, log: FromPath[str], workspace: Asked) -> Carried:
+    """Make a notebook with the same cells and outputs under another name, bound to no file. The bearer is its author."""
+    info = await workspace.find(checked(log, "Log"))
+    name = (await body_of(request, CopyWanted)).name
+    check_name(name, "A notebook's name")
+    most = door_of(request).settings.notebook_bytes
+    text, _ = await while_there(request, export_notebook(workspace, info, "notebook.ipynb", most_bytes=most))
+    return await import_notebook(workspace, text, "notebook.ipynb", name)
 
 
 # ---- Executions
@@ -173,4 +222,4 @@ async def _past(workspace: LocalWorkspace, log: LogId, wanted: ExecutionId) -> E
     return None
 
 
-ROUTES = [notebooks, create_notebook, notebook, execute, execute_scratch, execution]
+ROUTES = [notebooks, create_notebook, notebook, parameters, copy_notebook, execute, execute_scratch, execution]

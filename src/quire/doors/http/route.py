@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 from litestar import Request
-from litestar.handlers import HTTPRouteHandler, get, head, post
+from litestar.handlers import HTTPRouteHandler, get, head, post, put
 
 from ...core.errors import BadInput
 from ...core.ids import check_id
@@ -21,12 +21,12 @@ from .asking import OPEN, door_of
 from .faults import JSON, Answered, too_large
 
 T = TypeVar("T")
-Method = Literal["GET", "HEAD", "POST"]
+Method = Literal["GET", "HEAD", "POST", "PUT"]
 Asking = Request[Any, Any, Any]
 BYTES = "application/octet-stream"
 NOBODYS_BYTES = 10_000
 """How large the body is at most of a request that needs no token."""
-_MAKERS: dict[Method, Any] = {"GET": get, "HEAD": head, "POST": post}
+_MAKERS: dict[Method, Any] = {"GET": get, "HEAD": head, "POST": post, "PUT": put}
 _PARAMETER = re.compile(r"{(\w+)}")
 _MOST_PARAMETERS = 100
 

@@ -13,8 +13,9 @@ from ...core.ids import LogId
 from ...core.notebook import Result
 from ...runs.left import as_left
 from ...runs.records import Listed, Record, listed, listed_of, listing, record_of, run_of
+from ...verbs.answer import Here
 from ...workspace import wire
-from ...workspace.bodies import Body, Reason, RunProposed
+from ...workspace.bodies import Body, Reason, RunProposed, RunStart, RunStarted
 from ...workspace.clock import new_id
 from ...workspace.local import LocalWorkspace
 from .answering import while_there
@@ -54,6 +55,23 @@ async def _one_by_one(workspace: LocalWorkspace, asked: RunsAsked) -> list[Liste
         if len(found) == asked.limit:
             break
     return found
+
+
+@route("POST", "/api/runs", "start_run", tag="runs", body=RunStart, answer=RunStarted)
+async def start_run(request: Asking, workspace: Asked) -> RunStarted:
+    """Run a notebook as it is, from top to bottom in a new kernel, as a process that outlives this request. Needs `run`.
+
+    The answer comes when the run has begun, or after 15 seconds; follow its log. What keeps it from beginning is answered
+    instead: a parameter of another type, a kernel that is not there.
+    """
+    from ...verbs import headless
+    from ...verbs.wanted import RunWanted
+
+    wanted = await body_of(request, RunStart)
+    await workspace.check(log := LogId(checked(wanted.notebook, "Log")), "run")
+    here = Here(workspace=workspace, folder=door_of(request).home, may_start=True)
+    run, began = await headless.start_run(here, RunWanted(notebook=log, parameters=wanted.parameters))
+    return RunStarted(run=run, warnings=began.warnings if began is not None else ())
 
 
 @route("GET", "/api/runs/{log}", "run", tag="runs", answer=Record)
@@ -98,4 +116,4 @@ async def results(request: Asking, log: FromPath[str], workspace: Asked) -> dict
     return (await while_there(request, as_left(workspace, id))).results
 
 
-ROUTES = [runs, run, cancel, propose, results]
+ROUTES = [runs, start_run, run, cancel, propose, results]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 from litestar.params import FromPath
 
+from ...actors.runtime.start_requests import RuntimeRequests
+from ...core.errors import Refused
 from ...core.events import Draft, Entry, RestartRequested
 from ...core.ids import ExecutionId, LogId
+from ...runs.kernel_choice import choose_kernel, kernels_for
 from ...workspace import wire
 from ...workspace.attached import Given, RuntimeFound, stop_execution
-from ...workspace.bodies import InputGiven, RestartWanted
+from ...workspace.bodies import InputGiven, KernelsFound, RestartWanted, RuntimeStart
 from ...workspace.clock import new_id
-from .asking import Asked
+from .asking import Asked, door_of
 from .route import Asking, body_of, checked, route
 
 EXECUTION = "/api/logs/{log}/executions/{execution}"
@@ -55,8 +61,54 @@ async def restart(request: Asking, log: FromPath[str], workspace: Asked) -> wire
     return _submitted(*await workspace.submit(id, [Draft(id=new_id(), event=event)]))
 
 
+@route("GET", "/api/logs/{log}/kernels", "kernels", tag="runtimes", answer=KernelsFound)
+async def kernels(request: Asking, log: FromPath[str], workspace: Asked) -> KernelsFound:
+    """List the kernels that a notebook could have on this machine, and the one that was chosen. Needs `run`."""
+    id = LogId(checked(log, "Log"))
+    await workspace.check(id, "run")
+    return await asyncio.to_thread(kernels_for, await workspace.read(id), _home(request))
+
+
+@route("POST", "/api/logs/{log}/runtimes/start", "start_runtime", tag="runtimes", body=RuntimeStart)
+async def start_runtime(request: Asking, log: FromPath[str], workspace: Asked) -> None:
+    """Start a runtime though nothing waits to be run; where one serves the notebook, it stays. Needs `run`.
+
+    With `kernel`, that one is chosen for the notebook first, which takes `edit`. `runtime_attached` in the log tells when
+    it is there; what keeps it from starting is told by the first cell that is to run.
+    """
+    id = LogId(checked(log, "Log"))
+    kernel = (await body_of(request, RuntimeStart)).kernel
+    await workspace.check(id, "run")
+    requests = _requests(request)
+    if kernel is not None:
+        await choose_kernel(workspace, id, kernel, _home(request))
+    await requests.start(id)
+
+
+@route("POST", "/api/logs/{log}/runtimes/stop", "stop_runtime", tag="runtimes")
+async def stop_runtime(request: Asking, log: FromPath[str], workspace: Asked) -> None:
+    """End the runtime that this server started for a notebook, and its kernel. What runs is cancelled. Needs `run`."""
+    id = LogId(checked(log, "Log"))
+    await workspace.check(id, "run")
+    await _requests(request).stop(id)
+
+
+def _home(request: Asking) -> Path:
+    home = door_of(request).home
+    if home is None:
+        raise Refused("No kernels are started here. Start a runtime where the kernels are: `quire runtime`.")
+    return home
+
+
+def _requests(request: Asking) -> RuntimeRequests:
+    requests = door_of(request).runtimes
+    if requests is None:
+        raise Refused("No runtimes are started here. Start one where the kernels are: `quire runtime`.")
+    return requests
+
+
 def _submitted(*entries: Entry) -> wire.Submitted:
     return wire.Submitted(entries=[wire.from_entry(entry) for entry in entries])
 
 
-ROUTES = [runtimes, answer_input, interrupt, restart]
+ROUTES = [runtimes, answer_input, interrupt, restart, kernels, start_runtime, stop_runtime]

@@ -18,6 +18,7 @@ from pathlib import Path
 import uvicorn
 
 from ...actors.keeper import end_lost
+from ...actors.runtime.start_requests import RuntimeRequests
 from ...workspace import access
 from ...workspace.holds import Hold
 from ...workspace.leases import LEASE_SECONDS
@@ -82,10 +83,12 @@ async def answering(
     listening: socket.socket,
     ending: Ending,
     folder: Path | None = None,
+    home: Path | None = None,
+    runtimes: RuntimeRequests | None = None,
 ) -> AsyncGenerator[None]:
     """Answer requests for as long as this takes. Then sockets are closed with 1012, and requests finish in seconds."""
     log = AccessLog()
-    app = make_app(workspace, settings, log, folder)
+    app = make_app(workspace, settings, log, folder, home, runtimes)
     server = Server(Listening(app, settings, timeout_graceful_shutdown=FINISH_SECONDS))
     with written_as_lines(log):
         running = asyncio.ensure_future(server.serve(sockets=[listening]))
@@ -99,11 +102,11 @@ async def answering(
             await running
 
 
-async def keep(workspace: LocalWorkspace) -> None:
-    """End what lost its lease, from time to time."""
+async def keep(workspace: LocalWorkspace, look_seconds: float = KEEP_SECONDS) -> None:
+    """End what lost its lease; look for it every `look_seconds`."""
     system = workspace.acting_as(access.system())
     while True:
-        await asyncio.sleep(KEEP_SECONDS)
+        await asyncio.sleep(look_seconds)
         await end_lost(system)
 
 

@@ -42,7 +42,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     says_burst: int = 500
     """How much may be said at once."""
     head_seconds: float = 15
-    """How long a client may take for the head of a request."""
+    """How long a client may take for the head of a request, and a page for the first frame of its socket."""
     body_seconds: float = 30
     """How long it may take for the body, and a second longer for each `body_bytes_per_second` that came."""
     body_bytes_per_second: int = 16 * 1024

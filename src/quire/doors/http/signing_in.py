@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from litestar import Response
 from litestar.datastructures import Cookie
 
@@ -9,33 +10,32 @@ from ...core.errors import BadInput, Refused
 from ...core.ids import actor_kind, check_id
 from ...workspace import wire
 from ...workspace.bodies import RuntimeWanted, SignIn
-from ...workspace.tokens import NewToken, secret_digest
-from .asking import Asked, check_origin, check_page, cookie_name, door_of, is_secure, peer_of
-from .faults import signed_out, too_many
+from ...workspace.tokens import NewToken
+from .asking import Asked, check_origin, check_page, cookie_name, door_of, failed, is_secure
+from .browser_session import split_secret
 from .route import Asking, body_of, route
 
 
-@route("POST", "/api/sign-in", "sign_in", tag="identity", body=SignIn, answer=wire.Me, open=True)
-async def sign_in(request: Asking) -> Response[wire.Me]:
-    """Exchange a token that is good for one sign-in for the cookie of a browser.
+@route("POST", "/api/sign-in", "sign_in", tag="identity", body=SignIn, answer=wire.SignedIn, open=True)
+async def sign_in(request: Asking) -> Response[wire.SignedIn]:
+    """Exchange a token that is good for one sign-in for the cookie of a browser and the key of its pages.
 
-    The token comes from the fragment of the address that `quire serve` and `quire open` print. It is good once.
+    The token comes from the fragment of the address that `quire serve` and `quire open` print. It is good once. The
+    cookie and `page_key` are two halves of one secret: a page sends the key with each request, in `X-Quire-Page-Key`.
     """
     check_page(request)
     if "origin" in request.headers:
         check_origin(request)
     secret = (await body_of(request, SignIn)).token
-    door, peer = door_of(request), peer_of(request)
-    if door.failures.left(peer) < 1:
-        raise too_many(f"{peer} tried too many tokens that open nothing. Wait, then go on.", 60)
+    door = door_of(request)
     try:
         made = await door.workspace.sign_in(secret, expires_at=f"{door.settings.browser_days}d")
     except Refused as refused:
-        door.failures.take(peer)
-        raise signed_out(str(refused)) from refused
-    door.good[secret_digest(made.secret)] = None
+        raise failed(request, refused) from refused
     signed = await door.workspace.bearer(made.secret)
-    return Response(wire.me(signed.identity), cookies=[_cookie(request, made.secret, door.settings.browser_days)])
+    cookie, page_key = split_secret(made.secret)
+    answer = wire.SignedIn(**msgspec.structs.asdict(wire.me(signed.identity)), page_key=page_key)
+    return Response(answer, cookies=[_cookie(request, cookie, door.settings.browser_days)])
 
 
 @route("POST", "/api/sign-out", "sign_out", tag="identity")
@@ -56,9 +56,9 @@ async def create_sign_in(workspace: Asked) -> NewToken:
 
 @route("POST", "/api/runtimes", "create_runtime", tag="identity", body=RuntimeWanted, answer=NewToken)
 async def create_runtime(request: Asking, workspace: Asked) -> NewToken:
-    """Make a token for a runtime that runs one log on behalf of the bearer.
+    """Make a token for a runtime that serves one log on behalf of the bearer, and ends with the bearer's token.
 
-    It is for reading and running that log and nothing else. The bearer needs `run` there; the log may be about to begin.
+    It is for reading that log and doing what is asked for in it. The bearer needs `run` there; the log may be about to begin.
     """
     wanted = await body_of(request, RuntimeWanted)
     check_id(wanted.log, "Log")
@@ -73,10 +73,10 @@ async def end_runtime(workspace: Asked) -> None:
     await workspace.sign_out()
 
 
-def _cookie(request: Asking, secret: str, days: int) -> Cookie:
+def _cookie(request: Asking, half: str, days: int) -> Cookie:
     return Cookie(
         key=cookie_name(request),
-        value=secret,
+        value=half,
         path="/",
         max_age=days * 86_400,
         httponly=True,

@@ -1,10 +1,12 @@
 """The socket at `/api/socket`: everybody on the same live notebook. docs/reference/socket.md is the protocol.
 
-Who comes is named as for any request (asking), before the socket is opened; frames are those of workspace/wire.py.
+Who comes is named as for any request (asking), before the socket is opened; only a page, which can send no header,
+is named by its first frame. Frames are those of workspace/wire.py.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from typing import Any, cast
 
@@ -12,14 +14,29 @@ from litestar import WebSocket, websocket
 from litestar.exceptions import WebSocketException
 
 from ...core.errors import QuireError, answer
-from .asking import asked_by, door_of
-from .faults import Answered, too_many
-from .socket_connection import Connection
+from .asking import admit_page, asked_by, awaits_page_key, door_of
+from .faults import Answered, signed_out, too_many
+from .socket_connection import Connection, close_socket
+from .socket_frames import read_hello
 
 
 @websocket("/api/socket")
 async def socket(socket: WebSocket[Any, Any, Any]) -> None:
     """Let a client follow, listen, say and submit until it goes."""
+    if not awaits_page_key(socket):
+        await _serve_bearer(socket)
+        return
+    await socket.accept()
+    try:
+        await admit_page(socket, await _page_key(socket))
+        await _serve_bearer(socket)
+    except _Gone:
+        return
+    except Answered as refused:
+        await close_socket(socket, 4000 + refused.status, str(refused.error))
+
+
+async def _serve_bearer(socket: WebSocket[Any, Any, Any]) -> None:
     workspace, settings = asked_by(socket), door_of(socket).settings
     name = workspace.identity.token or workspace.identity.actor
     there = _there(socket)
@@ -35,13 +52,30 @@ async def socket(socket: WebSocket[Any, Any, Any]) -> None:
         there += Counter()  # forgets those without any
 
 
+class _Gone(Exception):
+    """The client went away before it said who it is."""
+
+
+async def _page_key(socket: WebSocket[Any, Any, Any]) -> str:
+    """Read the first frame of a page: until it is there, nothing is sent and nothing is done."""
+    try:
+        async with asyncio.timeout(door_of(socket).settings.head_seconds):
+            message: Any = await socket.receive()
+    except TimeoutError:
+        raise signed_out("The first frame of a page is `hello` with its page_key, and none came.") from None
+    if message["type"] == "websocket.disconnect":
+        raise _Gone
+    return read_hello(message.get("text"))
+
+
 async def _serve(socket: WebSocket[Any, Any, Any], connection: Connection) -> None:
     try:
         await connection.open()
     except QuireError as error:
         raise _denied(socket, Answered(answer(error).http, error)) from error
     try:
-        await socket.accept()
+        if not awaits_page_key(socket):
+            await socket.accept()
         await connection.run()
     finally:
         connection.close()
@@ -52,7 +86,9 @@ def _there(socket: WebSocket[Any, Any, Any]) -> Counter[str]:
     return cast("Counter[str]", socket.app.state.setdefault("sockets", Counter[str]()))
 
 
-def _denied(socket: WebSocket[Any, Any, Any], refused: Answered) -> WebSocketException:
-    """A socket that is not opened: it is answered as any request (see gate)."""
+def _denied(socket: WebSocket[Any, Any, Any], refused: Answered) -> Exception:
+    """A socket that is not opened: it is answered as any request (see gate). One that is open already is closed."""
+    if awaits_page_key(socket):
+        return refused
     socket.scope["state"]["refused"] = refused
     return WebSocketException(detail="", code=4000 + refused.status)

@@ -16,7 +16,9 @@ from litestar import WebSocket
 from ... import __version__
 from ...core import codec
 from ...core.errors import BadInput, QuireError, Refused
+from ...core.reduce import REDUCER
 from ...workspace import wire
+from ...workspace.clock import now
 from ...workspace.local import LocalWorkspace
 from ...workspace.proposing import proposed
 from ...workspace.watched import encoded
@@ -35,6 +37,13 @@ MOST_REASON = 120
 """How long the reason of a close may be, in bytes."""
 
 Socket: TypeAlias = WebSocket[Any, Any, Any]
+
+
+async def close_socket(socket: Socket, code: int, reason: str) -> None:
+    """Close a socket with a reason, cut to what fits; it may be gone by itself."""
+    short = reason.encode()[:MOST_REASON].decode(errors="ignore")
+    with contextlib.suppress(OSError, RuntimeError):
+        await socket.close(code, short)
 
 
 class Connection:
@@ -72,7 +81,7 @@ class Connection:
                 task.cancel()
             await asyncio.wait(tasks)
         if self._ended.done():
-            await self._close(wire.CLOSE_SIGNED_OUT, str(self._ended.result()))
+            await close_socket(self._socket, wire.CLOSE_SIGNED_OUT, str(self._ended.result()))
         for task in tasks:
             if (
                 not task.cancelled()
@@ -87,12 +96,13 @@ class Connection:
 
     def _welcome(self) -> wire.Welcome:
         identity = self._workspace.identity
-        return wire.Welcome(me=wire.me(identity), version=__version__, tick_milliseconds=wire.TICK_MILLISECONDS)
-
-    async def _close(self, code: int, reason: str) -> None:
-        short = reason.encode()[:MOST_REASON].decode(errors="ignore")
-        with contextlib.suppress(OSError, RuntimeError):  # it may be gone by itself
-            await self._socket.close(code, short)
+        return wire.Welcome(
+            me=wire.me(identity),
+            version=__version__,
+            tick_milliseconds=wire.TICK_MILLISECONDS,
+            at=now(),
+            reducer=REDUCER,
+        )
 
     # ---- As those see it who have something for it
 

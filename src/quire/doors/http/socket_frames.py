@@ -6,7 +6,8 @@ import msgspec
 
 from ...core import codec
 from ...core.errors import BadInput
-from ...workspace.wire import Say, Submit, ToServer
+from ...workspace.wire import Hello, Say, Submit, ToServer
+from .faults import signed_out
 
 MOST_ID = 100
 """How long the name of a request may be: it is sent with each answer."""
@@ -14,6 +15,9 @@ MOST_SAID = 64 << 10
 """How large a message on a lane may be: what is larger is worth a blob."""
 
 _decoder: msgspec.json.Decoder[ToServer] = msgspec.json.Decoder(ToServer)
+
+
+_hello = msgspec.json.Decoder(Hello)
 
 
 class _Named(msgspec.Struct):
@@ -40,6 +44,14 @@ def read_frame(text: str | None) -> ToServer:
     elif not 0 < len(frame.id) <= MOST_ID:
         raise BadInput(f"The id of a request is 1 to {MOST_ID} characters, not {len(frame.id):,}.")
     return frame
+
+
+def read_hello(text: str | None) -> str:
+    """The key of a page, from the first frame that it sent."""
+    try:
+        return _hello.decode(text or "").page_key
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        raise signed_out("The first frame of a page is `hello` with its page_key: docs/reference/socket.md.") from None
 
 
 def name_in(text: str | None) -> str | None:

@@ -1,0 +1,75 @@
+"""Only a human says yes, on every store: never an agent, a runtime or a schedule, whatever its token says (rule 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from quire.core import events as e
+from quire.core.ids import ActorId, ProposalId
+from quire.workspace.access import Identity
+from quire.workspace.local import LocalWorkspace
+from quire.workspace.workspace import Workspace
+
+from .doors import bearer
+from .identities import ADA, AGENT, BOB, LOG, A, refused, say
+
+P = ProposalId("p")
+YES = e.ProposalAccepted(proposal=P)
+PROPOSED = e.ProposalMade(proposal=P, why="better", changes=(e.CellRemoved(cell=A),))
+OTHERS: dict[str, tuple[ActorId, ActorId | None]] = {
+    "another agent of the same person": (ActorId("agent:other"), ADA),
+    "an agent of somebody else": (ActorId("agent:other"), BOB),
+    "a schedule": (ActorId("schedule:nightly"), ADA),
+    "a runtime": (ActorId("runtime:gpu"), ADA),
+}
+
+
+@pytest.mark.parametrize("who", OTHERS)
+async def test_only_a_human_accepts_what_an_agent_proposed(
+    owner: LocalWorkspace, ada: Workspace, agent: Workspace, who: str
+) -> None:
+    """Also with the rights of a token that an older Quire made."""
+    actor, behalf = OTHERS[who]
+    await say(agent, PROPOSED)
+    other = owner.acting_as(Identity(actor=actor, scopes=frozenset(("read", "edit", "approve")), on_behalf_of=behalf))
+    assert "Only a human" in await refused(say(other, YES))
+    assert not (await ada.read(LOG)).cells[A].removed
+    await say(ada, YES)
+    assert (await ada.read(LOG)).cells[A].removed, "the person for whom it asked may"
+
+
+async def test_another_human_with_the_right_may_accept(owner: LocalWorkspace, ada: Workspace, agent: Workspace) -> None:
+    await say(agent, PROPOSED)
+    assert "approve" in await refused(say(await bearer(owner, BOB, "read", "edit"), YES))
+    await say(await bearer(owner, BOB, "read", "approve"), YES)
+    assert (await ada.read(LOG)).cells[A].removed
+
+
+async def test_nobody_accepts_what_they_proposed_themselves(owner: LocalWorkspace, ada: Workspace) -> None:
+    await say(ada, PROPOSED)
+    for hers in (ada, await bearer(owner, ADA, "read", "approve")):
+        assert "own" in await refused(say(hers, YES))
+    agents = msgspec.structs.replace(ada.identity, actor=AGENT, on_behalf_of=ADA, token=None)
+    assert "Only a human" in await refused(say(owner.acting_as(agents), YES))
+
+
+@pytest.mark.parametrize(
+    ("actor", "more"),
+    [
+        ("agent:claude", {"on_behalf_of": ADA}),
+        ("agent:claude", {}),
+        ("schedule:nightly", {}),
+        ("runtime:gpu", {}),
+    ],
+)
+async def test_a_token_to_approve_is_made_for_humans_only(
+    owner: LocalWorkspace, ada: Workspace, actor: str, more: dict[str, Any]
+) -> None:
+    before = await owner.tokens()
+    for maker in (owner, ada):
+        told = await refused(maker.create_token(ActorId(actor), ["read", "approve"], **more))
+        assert "approve" in told and ("human" in told or "runtime" in told)
+    assert await owner.tokens() == before
