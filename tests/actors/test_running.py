@@ -28,6 +28,8 @@ from quire.workspace import access
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
 
+PATIENCE = 120
+
 
 class Place:
     """A workspace, and a runtime in it."""
@@ -112,7 +114,16 @@ async def test_an_error_that_is_expected_is_no_failure(place: Place) -> None:
 
 
 async def test_a_kernel_that_is_gone_is_told_as_such(place: Place) -> None:
-    log, notebook = await place.run(place.order("print('last words', flush=True)\nimport os\nos._exit(3)", "never"))
+    # A kernel hands what it flushed to a thread that sends it: it leaves when the log has it.
+    wait = "while not os.path.exists('recorded'):\n    time.sleep(0.01)"
+    order = place.order(f"import os, time\nprint('last words', flush=True)\n{wait}\nos._exit(3)", "never")
+    running = asyncio.create_task(place.run(order))
+    async with asyncio.timeout(PATIENCE):
+        async for batch in place.owner.follow(order.log):
+            if any(isinstance(entry.event, e.StreamAppended) for entry in batch):
+                break
+    (place.folder / "recorded").touch()
+    log, notebook = await running
     outcome = outcome_of(log, notebook)
     assert outcome.status == "dead_kernel"
     assert outcome.failed_cell is not None and "exit status 3" in outcome.failed_cell.evalue

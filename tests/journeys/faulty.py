@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -74,6 +75,11 @@ class Faulty:
             os.killpg(client.pid, number)
             out, err = client.communicate(timeout=DEADLINE_SECONDS)
         return client.returncode, json.loads(out) if out.strip() else None, err
+
+    def has_recorded_text(self) -> bool:
+        """Whether the log has something that a cell printed."""
+        with contextlib.closing(sqlite3.connect(self.folder / ".quire" / "quire.db")) as db:
+            return bool(db.execute("select 1 from events where type = 'stream_appended'").fetchone())
 
     # ---- What is left
 

@@ -58,30 +58,43 @@ def test_a_cell_raises(faulty: Faulty) -> None:
     check_left(faulty, told, ["ok", "error", "skipped"], ["completed", "failed", "pending"])
 
 
-STORM = """
+STORM = f"""
 import os, signal
+{BEGUN}
 for n in range(100_000):
     print(n, flush=True)
     if n == 500:
         os.kill(os.getpid(), signal.SIGKILL)
+"""
+# A kernel hands what it flushed to a thread that sends it: it leaves when the log has it.
+LEAVES = f"""
+import os, time
+print('so far', flush=True)
+{BEGUN}
+while not os.path.exists('recorded'):
+    time.sleep(0.01)
+os._exit(3)
 """
 
 
 @pytest.mark.parametrize(
     ("how", "why"),
     [
-        pytest.param("import os\nprint('so far', flush=True)\nos._exit(3)", "exit status 3", id="os._exit"),
+        pytest.param(LEAVES, "exit status 3", id="os._exit"),
         pytest.param(STORM, "SIGKILL", id="SIGKILL while printing", marks=pytest.mark.slow),
     ],
 )
 def test_a_kernel_dies(faulty: Faulty, how: str, why: str) -> None:
     faulty.write("x = 1", how, "print('never')")
-    done = faulty.run()
-    assert done.returncode == 1
-    told = json.loads(done.stdout)
+    with faulty.running() as client:
+        wait_until(faulty.has_recorded_text, "what the cell printed is not in the log")
+        (faulty.folder / "recorded").touch()
+        out, err = client.communicate(timeout=DEADLINE_SECONDS)
+    assert client.returncode == 1
+    told = json.loads(out)
     cell = failed(told, "dead_kernel")
     assert cell["index"] == 1 and why in cell["evalue"]
-    assert "cell-2" in done.stderr
+    assert "cell-2" in err
     assert faulty.text(1) != "", "what arrived before is kept"
     check_left(faulty, told, ["ok", "dead_kernel", "skipped"], ["completed", "failed", "pending"])
 
