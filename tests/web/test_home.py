@@ -321,7 +321,11 @@ def test_a_line_says_when_the_token_was_revoked(app: App, sales: str) -> None:
     context = app.context("human:grace", "read", "edit")
     page = home(app, context.new_page())
     expect(row(page, "sales")).to_be_visible()
-    with app.client() as client:
+    # One line says it, also when the list is read again.
+    with (
+        page.expect_response(lambda answer: "/api/overview" in answer.url and answer.status == 401),
+        app.client() as client,
+    ):
         for token in answered(client.get("/api/tokens")):
             if token["allows"]["actor"] == "human:grace" and token["state"] == "valid":
                 answered(client.post(f"/api/tokens/{token['token']}/revoke"))

@@ -29,8 +29,8 @@ export function useOverview({ api, socket }: OpenParts): OverviewState {
       setFault(null)
     } catch (error) {
       if (!(error instanceof Fault)) throw error
-      // The line at the top says when the server is away.
-      setFault(error.isPassing ? null : error.message)
+      // The line at the top says when the server is away, or does not know this browser any more.
+      setFault(error.isPassing || error.isSignedOut ? null : error.message)
     }
   }, [api])
 

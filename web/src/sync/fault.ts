@@ -29,6 +29,11 @@ export class Fault extends Error {
   get isPassing(): boolean {
     return this.kind === "Unavailable"
   }
+
+  /** Whether the server does not know who asks: the token was revoked, say. */
+  get isSignedOut(): boolean {
+    return this.status === 401
+  }
 }
 
 /** The server cannot be reached. */
