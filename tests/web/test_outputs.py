@@ -243,6 +243,25 @@ def test_a_cell_that_moves_or_goes_away_keeps_what_its_frame_has(app: App, page:
 
 
 @pytest.mark.slow
+def test_a_cell_that_moves_into_another_section_keeps_its_frame(app: App, page: Page) -> None:
+    """Long notebooks are drawn in sections: there React makes the row anew."""
+    counting = "<button onclick='this.textContent = Number(this.textContent) + 1'>0</button>"
+    book = Book(app, page, imported(app, "far", html(counting), *[printed("short\n")] * 150))
+    button = page.frame_locator("iframe").get_by_role("button")
+    button.click()
+    expect(button).to_have_text("1")
+    book.go(0)
+    section = "[...document.querySelectorAll('[data-cells] > *')].findIndex((each) => each.contains(document.querySelector('iframe')))"
+    for _ in range(140):
+        book.press("Alt+ArrowDown")
+        if page.evaluate(section) > 0:
+            break
+    assert page.evaluate(section) > 0
+    expect(book.focused.locator("iframe")).to_have_count(1)
+    expect(button).to_have_text("1")
+
+
+@pytest.mark.slow
 def test_a_wheel_turns_the_page_until_the_output_is_clicked(app: App, page: Page) -> None:
     inner = "<div id=box style='height: 200px; overflow: auto'><div style='height: 3000px'>long</div></div>"
     app.open(page, imported(app, "wheel", html(inner), *[printed("\n" * 40)] * 4))

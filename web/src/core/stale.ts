@@ -27,8 +27,7 @@ export function staleCells(notebook: Notebook): ReadonlySet<CellId> {
     const execution = cell.execution
     if (execution && execution.started_seq !== null && !cell.removed) {
       for (const definer of Object.keys(execution.reads ?? {})) note(readers, definer, id)
-      const isEdited = execution.source_hash !== sourceHash(cell.source)
-      if (isEdited || standsOnChanged(notebook, execution, execution.started_seq, changedAbove)) stale.add(id)
+      if (isEditedSince(cell, execution) || standsOnChanged(notebook, execution, execution.started_seq, changedAbove)) stale.add(id)
     }
     changedAbove = Math.max(changedAbove, cell.changed_seq)
   }
@@ -42,7 +41,12 @@ function standsOnChanged(notebook: Notebook, execution: Execution, startedSeq: n
 
 function differs(cell: Cell | undefined, seen: string): boolean {
   if (!cell || cell.removed || !runs(cell) || !cell.execution) return true
-  return cell.execution.fingerprint !== seen || cell.execution.source_hash !== sourceHash(cell.source)
+  return cell.execution.fingerprint !== seen || isEditedSince(cell, cell.execution)
+}
+
+/** Whether the source is another one than was executed. */
+export function isEditedSince({ source }: Cell, { source_hash }: Execution): boolean {
+  return source_hash !== sourceHash(source)
 }
 
 function note(readers: Map<CellId, CellId[]>, definer: CellId, reader: CellId): void {

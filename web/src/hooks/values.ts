@@ -1,6 +1,7 @@
 /** Hooks that look at one value, one field or one cell: a component renders again when that is another object. */
 
-import { useCallback, useSyncExternalStore } from "react"
+import { useCallback, useMemo, useSyncExternalStore } from "react"
+import { isEditedSince } from "../core/stale.ts"
 import type { Cell, CellId, Notebook } from "../core/types.gen.ts"
 import type { Live } from "../sync/live.ts"
 import type { Listener, Stop } from "../sync/store.ts"
@@ -31,6 +32,34 @@ export function useField<K extends keyof Notebook>(live: Live, field: K): Notebo
 export function useCell(live: Live, id: CellId): Cell | undefined {
   const subscribe = useCallback((listener: Listener) => live.store.subscribeCell(id, listener), [live, id])
   return useSyncExternalStore(subscribe, () => live.store.cell(id))
+}
+
+/**
+ * The cell as its row draws it. While an editor shows the text, a cell that differs in its text alone is drawn alike: a
+ * key then costs React nothing, however many rows there are.
+ */
+export function useDrawnCell(live: Live, id: CellId, isEdited: boolean): Cell | undefined {
+  const subscribe = useCallback((listener: Listener) => live.store.subscribeCell(id, listener), [live, id])
+  const draw = useMemo(() => {
+    let drawn: Cell | undefined
+    return (isTextShown: boolean): Cell | undefined => {
+      const now = live.store.cell(id)
+      if (!isTextShown || !drawn || !now || !isDrawnAlike(drawn, now)) drawn = now
+      return drawn
+    }
+  }, [live, id])
+  return useSyncExternalStore(subscribe, () => draw(isEdited))
+}
+
+const OF_TEXT: ReadonlySet<string> = new Set<keyof Cell>(["source", "edited_by", "edited_from", "changed_seq"])
+
+/** Whether two versions of a cell differ in their text alone, and both are what was run, or neither is. */
+function isDrawnAlike(one: Cell, other: Cell): boolean {
+  if (one === other) return true
+  const fields = Object.keys(one) as (keyof Cell)[]
+  if (!fields.every((name) => OF_TEXT.has(name) || Object.is(one[name], other[name]))) return false
+  const { execution } = one
+  return execution === null || isEditedSince(one, execution) === isEditedSince(other, execution)
 }
 
 /** A question about the notebook and its cells, answered with a text or a number; for what few components ask. */

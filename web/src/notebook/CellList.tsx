@@ -5,7 +5,7 @@
  * keep the frames of their outputs: `parkFrames` before React moves them, `unparkFrames` after.
  */
 
-import { Component, createRef, useEffect, useState } from "react"
+import { Component, createRef, memo, useEffect, useState } from "react"
 import type { ReactNode } from "react"
 import type { CellId, CellKind } from "../core/types.gen.ts"
 import { useLiveOrder, useValue } from "../hooks/values.ts"
@@ -16,11 +16,16 @@ import { Icon } from "../ui/Icon.tsx"
 import { CellRow } from "./CellRow.tsx"
 import { listenForDrags } from "./cell_drag.ts"
 import { holdFocused } from "./hold_focus.ts"
+import { guessedHeight } from "./row_height.ts"
+import { sectionsOf } from "./sections.ts"
+import type { Section } from "./sections.ts"
 import styles from "./Page.module.css"
 import type { Page } from "./page.ts"
 
 const FIRST = 30
 const SLICE = 80
+/** A notebook of at most so many cells is one list to the browser. */
+const SHORT = 60
 
 interface Props {
   readonly page: Page
@@ -34,17 +39,42 @@ export function CellList({ page, outputs }: Props) {
   // A cell that somebody goes to is there, whatever is still to come.
   const needed = focus === null ? 0 : order.indexOf(focus) + FIRST
   const shown = order.slice(0, Math.max(count, needed))
+  const sections = useSections(shown)
   return (
     <>
       <Rows page={page} order={shown}>
-        {shown.map((id) => (
-          <CellRow key={id} page={page} id={id} outputs={outputs} />
+        {sections.map((section) => (
+          <SectionRows key={section.key} page={page} section={section} outputs={outputs} isLong={shown.length > SHORT} />
         ))}
       </Rows>
       {shown.length === order.length && <AddRow page={page} last={order.at(-1) ?? null} />}
     </>
   )
 }
+
+/** The cells in sections: the same objects where nothing changed. */
+function useSections(order: readonly CellId[]): readonly Section[] {
+  const [update] = useState(() => {
+    let sections: readonly Section[] = []
+    return (next: readonly CellId[]) => (sections = sectionsOf(next, sections))
+  })
+  return update(order)
+}
+
+interface SectionProps extends Props {
+  readonly section: Section
+  readonly isLong: boolean
+}
+
+const SectionRows = memo(function SectionRows({ page, section, outputs, isLong }: SectionProps) {
+  const rows = section.cells.map((id) => <CellRow key={id} page={page} id={id} outputs={outputs} />)
+  const height = section.cells.reduce((sum, id) => sum + guessedHeight(page.live.store.cell(id)), 0)
+  return (
+    <div role="none" className={styles["section"]} data-long={isLong || undefined} style={{ containIntrinsicBlockSize: `auto ${height}px` }}>
+      {rows}
+    </div>
+  )
+})
 
 /** How many cells are drawn: a few at once, more in each idle moment. */
 function useSlices(total: number): number {
@@ -71,7 +101,7 @@ interface RowsProps {
 
 /** A class, because only that is called before React moves what is in the page. */
 class Rows extends Component<RowsProps> {
-  readonly #element = createRef<HTMLOListElement>()
+  readonly #element = createRef<HTMLDivElement>()
 
   #release: () => void = () => undefined
 
@@ -99,9 +129,9 @@ class Rows extends Component<RowsProps> {
 
   override render(): ReactNode {
     return (
-      <ol ref={this.#element} className={styles["cells"]} aria-label="Cells" data-cells>
+      <div ref={this.#element} role="list" aria-label="Cells" data-cells>
         {this.props.children}
-      </ol>
+      </div>
     )
   }
 }

@@ -3,9 +3,10 @@
 import { Fragment, memo, useEffect, useLayoutEffect, useRef, useState } from "react"
 import type { PointerEvent } from "react"
 import { isFolded } from "../actions/cell_edits.ts"
+import type { CellView } from "../actions/view.ts"
 import { cellState, runs } from "../core/notebook.ts"
 import type { Cell, CellId } from "../core/types.gen.ts"
-import { useAsked, useCell, useIsStale, useValue } from "../hooks/values.ts"
+import { useAsked, useDrawnCell, useIsStale, useValue } from "../hooks/values.ts"
 import type { OutputContext } from "../outputs/context.ts"
 import { StateMark } from "../ui/StateMark.tsx"
 import { CellFoot } from "./CellFoot.tsx"
@@ -16,6 +17,7 @@ import { CellSource } from "./CellSource.tsx"
 import { CellTools } from "./CellTools.tsx"
 import type { Page } from "./page.ts"
 import styles from "./Cell.module.css"
+import { guessedHeight } from "./row_height.ts"
 import { useCellView } from "./use_page.ts"
 import { spoken } from "./words.ts"
 
@@ -26,13 +28,20 @@ export interface CellRowProps {
 }
 
 export const CellRow = memo(function CellRow({ page, id, outputs }: CellRowProps) {
-  const cell = useCell(page.live, id)
-  return cell ? <Row page={page} cell={cell} outputs={outputs} /> : null
+  const here = useCellView(page.view, id)
+  const cell = useDrawnCell(page.live, id, here.isEdited)
+  return cell ? <Row page={page} cell={cell} here={here} outputs={outputs} /> : null
 })
 
-function Row({ page, cell, outputs }: { readonly page: Page; readonly cell: Cell; readonly outputs: OutputContext }) {
+interface RowProps {
+  readonly page: Page
+  readonly cell: Cell
+  readonly here: CellView
+  readonly outputs: OutputContext
+}
+
+function Row({ page, cell, here, outputs }: RowProps) {
   const { id, kind } = cell
-  const here = useCellView(page.view, id)
   const state = cellState(cell)
   // What waits or runs will not be stale for long.
   const isStale = useIsStale(page.live, id) && state !== "running" && state !== "queued"
@@ -44,8 +53,9 @@ function Row({ page, cell, outputs }: { readonly page: Page; readonly cell: Cell
   const outputsFolded = useAsked(page.foldedHere, () => isFolded(cell, "outputs") !== isFoldedHere("outputs"))
   const press = (event: PointerEvent): void => pressRow(event, page, id)
   return (
-    <li
+    <div
       ref={element}
+      role="listitem"
       id={`cell-${id}`}
       data-cell={id}
       data-kind={kind}
@@ -75,7 +85,7 @@ function Row({ page, cell, outputs }: { readonly page: Page; readonly cell: Cell
         {isRunnable && <CellFoot page={page} cell={cell} isStale={isStale} isFolded={outputsFolded} />}
       </div>
       {(isNear || here.isFocused) && <CellTools page={page} cell={cell} isFocused={here.isFocused} />}
-    </li>
+    </div>
   )
 }
 
@@ -87,7 +97,7 @@ function AboveCell({ page, cell }: { readonly page: Page; readonly cell: Cell })
 
 /** The page's focus goes to the row that keys act on, unless somebody types elsewhere. */
 function useRowFocus(page: Page, isFocused: boolean, isEdited: boolean) {
-  const element = useRef<HTMLLIElement>(null)
+  const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     if (isFocused && !isEdited && mayTakeFocus()) element.current?.focus({ preventScroll: true })
   }, [isFocused, isEdited])
@@ -128,14 +138,4 @@ function pressRow(event: PointerEvent, page: Page, id: CellId): void {
 /** A press on the gutter of a selected row may begin a drag of all of them: only a click makes it the only one. */
 function isDragBegun(target: Element, page: Page, id: CellId): boolean {
   return page.view.cell(id).isSelected && target.closest("[draggable=true]") !== null
-}
-
-const LINE = 20
-const AROUND = 44
-
-/** How high a row will be, before it was ever drawn: the page then changes little when it is. */
-function guessedHeight(cell: Cell): number {
-  const lines = cell.source.split("\n").length
-  const shown = cell.execution?.outputs.length ?? 0
-  return AROUND + lines * LINE + Math.min(shown, 3) * 5 * LINE
 }

@@ -11,7 +11,7 @@ import type { LineMark } from "../editor/StaticCode.tsx"
 import { MarkdownText } from "../outputs/MarkdownText.tsx"
 import type { OutputContext } from "../outputs/context.ts"
 import { errorLine } from "../outputs/error_line.ts"
-import { useValue } from "../hooks/values.ts"
+import { useCell, useValue } from "../hooks/values.ts"
 import { Value } from "../sync/store.ts"
 import styles from "./Cell.module.css"
 import type { Page } from "./page.ts"
@@ -78,9 +78,15 @@ function EditedSource({ page, cell, language, initial }: Omit<EditedProps, "mark
   }, [page, id, initial])
   return (
     <div className={styles["source"]} data-editor>
-      {edited ? createElement(edited, { page, cell, language, initial, marks }) : <StaticCode source={cell.source} language={language} marks={marks} />}
+      {edited ? createElement(edited, { page, cell, language, initial, marks }) : <TypedEarly page={page} id={id} language={language} marks={marks} />}
     </div>
   )
+}
+
+/** What is typed before the editor is there, as text: the row itself is not drawn again while somebody types. */
+function TypedEarly({ page, id, language, marks }: Pick<EditedProps, "page" | "language" | "marks"> & { readonly id: CellId }) {
+  const cell = useCell(page.live, id)
+  return <StaticCode source={cell?.source ?? ""} language={language} marks={marks} />
 }
 
 function StaticSource({ page, cell, language }: { readonly page: Page; readonly cell: Cell; readonly language: string }) {

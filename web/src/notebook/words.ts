@@ -1,6 +1,6 @@
 /** What the page says about cells: states with their reasons, places in the queue, why a cell is stale. Pure. */
 
-import { sourceHash } from "../core/hash.ts"
+import { isEditedSince } from "../core/stale.ts"
 import { cellState, isOpen, runs } from "../core/notebook.ts"
 import type { Cell, CellId, CellKind, Execution, ExecutionId, KnownEvent, Notebook } from "../core/types.gen.ts"
 
@@ -124,7 +124,7 @@ function cellOfExecution(notebook: Notebook, id: ExecutionId): Cell | null {
 export function staleReason(notebook: Notebook, cell: Cell, stale: ReadonlySet<CellId>): string {
   const execution = cell.execution
   if (!execution) return "not run"
-  if (execution.source_hash !== sourceHash(cell.source)) return "changed since it ran"
+  if (isEditedSince(cell, execution)) return "changed since it ran"
   if (execution.reads === null) return "a cell above changed since"
   const names = Object.entries(execution.reads).flatMap(([id, seen]) => staleRead(notebook, id, seen, stale))
   return names.length ? `${listed(names)} changed since` : "what it uses changed since"

@@ -90,7 +90,7 @@ export class Live {
     this.#parts = parts
     this.#confirmed = notebook
     this.#author = { log, actor: me.actor, on_behalf_of: me.on_behalf_of ?? null }
-    this.store = new NotebookStore(notebook)
+    this.store = new NotebookStore(notebook, (milliseconds, call) => void parts.clock.after(milliseconds, call))
     this.#stop = parts.socket.state.subscribe(() => this.#send())
   }
 

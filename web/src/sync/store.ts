@@ -34,15 +34,27 @@ export class Value<T> {
   }
 }
 
+/** Calls a function after so many milliseconds. */
+export type Later = (milliseconds: number, call: () => void) => void
+
+/** How long after a change the marks of stale cells follow it. */
+const STALE_MILLISECONDS = 100
+/** How many are called at once when other cells are stale: one edit may make a thousand so, and keys come in between. */
+const MOST_AT_ONCE = 50
+
 /** The notebook that is shown, by field and by cell. */
 export class NotebookStore {
   #notebook: Notebook
   #stale: ReadonlySet<CellId> | null = null
+  #isStaleDue = false
+  readonly #later: Later
   readonly #fields = new Map<keyof Notebook | "stale", Set<Listener>>()
   readonly #cells = new Map<CellId, Set<Listener>>()
 
-  constructor(notebook: Notebook) {
+  /** Which cells are stale is found out `later`, once for many changes: it takes a look at all of them. */
+  constructor(notebook: Notebook, later: Later = (_, call) => call()) {
     this.#notebook = notebook
+    this.#later = later
   }
 
   readonly get = (): Notebook => this.#notebook
@@ -55,7 +67,7 @@ export class NotebookStore {
     return this.#notebook.cells.get(id)
   }
 
-  /** The ids of the stale cells: the same set as long as it has the same cells. */
+  /** The ids of the stale cells as last found out: the same set as long as it has the same cells. */
   stale(): ReadonlySet<CellId> {
     this.#stale ??= staleCells(this.#notebook)
     return this.#stale
@@ -73,13 +85,10 @@ export class NotebookStore {
   put(next: Notebook): void {
     const before = this.#notebook
     if (next === before) return
-    const staleBefore = this.#stale
     this.#notebook = next
-    if (next.cells !== before.cells || next.order !== before.order) this.#stale = null
     const changed: Listener[] = []
     for (const [field, listeners] of this.#fields) {
-      const isChanged = field === "stale" ? this.#isStaleChanged(staleBefore) : next[field] !== before[field]
-      if (isChanged) changed.push(...listeners)
+      if (field !== "stale" && next[field] !== before[field]) changed.push(...listeners)
     }
     if (next.cells !== before.cells) {
       for (const [id, listeners] of this.#cells) {
@@ -87,14 +96,27 @@ export class NotebookStore {
       }
     }
     for (const listener of changed) listener()
+    if (next.cells !== before.cells || next.order !== before.order) this.#findStale()
   }
 
-  #isStaleChanged(before: ReadonlySet<CellId> | null): boolean {
-    const now = this.stale()
-    if (!before) return true
-    if (now.size !== before.size || [...now].some((cell) => !before.has(cell))) return true
-    this.#stale = before
-    return false
+  #findStale(): void {
+    if (this.#isStaleDue || !this.#stale) return
+    this.#isStaleDue = true
+    this.#later(STALE_MILLISECONDS, () => {
+      this.#isStaleDue = false
+      const before = this.#stale
+      const now = staleCells(this.#notebook)
+      if (before && now.size === before.size && [...now].every((cell) => before.has(cell))) return
+      this.#stale = now
+      this.#callSome([...(this.#fields.get("stale") ?? [])])
+    })
+  }
+
+  #callSome(listeners: readonly Listener[]): void {
+    const known = this.#fields.get("stale")
+    for (const listener of listeners.slice(0, MOST_AT_ONCE)) if (known?.has(listener)) listener()
+    const rest = listeners.slice(MOST_AT_ONCE)
+    if (rest.length) this.#later(0, () => this.#callSome(rest))
   }
 }
 
