@@ -84,6 +84,12 @@ def test_a_text_is_found_in_sources_and_outputs_and_replaced_everywhere_at_once(
     page.get_by_role("button", name="Undo").last.click()
     expect(cell(page, 0)).to_contain_text("top = 5")
     expect(cell(page, 2)).to_contain_text("stop = top + 1  # 🦊 most")
+    page.keyboard.press("Escape")
+    cell(page, 2).locator("> div").first.click()
+    page.keyboard.press("z")  # what the line undid is not undone again: this is the one before
+    expect(cell(page, 2)).to_contain_text("stop = top + 1  # 🦊 top")
+    page.keyboard.press("z")
+    expect(page.get_by_text("Nothing to undo.")).to_be_visible()
 
 
 @pytest.mark.slow
@@ -178,6 +184,14 @@ def test_an_earlier_version_of_a_cell_is_shown_and_restored(app: App, page: Page
     expect(versions).to_have_count(3)
     expect(versions.first).to_contain_text("now")
     assert app.sources(log) == ["x = 1\ny = 2"]
+    now = app.read(log)
+    hers = {"type": "source_edited", "cell": now["order"][0], "base": now["seq"], "edit": [[0, 0, "# grace\n"]]}
+    record(app, log, hers, actor="human:grace")
+    expect(cell(page, 0)).to_contain_text("# grace")
+    cell(page, 0).locator("> div").first.click()
+    page.keyboard.press("z")
+    expect(cell(page, 0)).to_contain_text("y = 3")
+    expect(cell(page, 0)).to_contain_text("# grace")
 
 
 @pytest.mark.slow

@@ -1,11 +1,11 @@
 /** What is done to cells: all of it can be taken back with Z. */
 
-import type { Cell, CellId, CellKind } from "../core/types.gen.ts"
+import type { Cell, CellChange, CellId, CellKind } from "../core/types.gen.ts"
 import { additions, copied, folding, heading, isFolded, kinds, merge, movements, removals, split } from "./cell_edits.ts"
 import type { CopiedCell, Part } from "./cell_edits.ts"
 import { counted, focusedCell, hasCell, mayEdit, mayEditCell, selectedCells } from "./context.ts"
 import type { Action, ActionContext } from "./context.ts"
-import type { Undone } from "./history.ts"
+import type { Done, Undone } from "./history.ts"
 
 const KIND_NAMES: Record<CellKind, string> = { code: "code", markdown: "Markdown", raw: "raw text", sql: "SQL", prompt: "prompt" }
 
@@ -40,13 +40,16 @@ function view(context: ActionContext): CellId[] {
   return context.view.selection()
 }
 
-export function removeCells(context: ActionContext, cells: readonly CellId[], verb = "Removed"): void {
+/** Change cells, and say so in a line with an Undo: it takes back this act, whatever was done since. */
+export function changeCells(context: ActionContext, title: string, events: readonly CellChange[]): void {
   const { page, history } = context
-  if (!cells.length) return
-  page.live.flush()
-  const title = `${verb} ${counted(cells.length, "cell")}`
-  history.do(title, removals(cells))
-  page.notify({ text: `${title}.`, action: { label: "Undo", do: () => undo(context) } })
+  const act = history.do(title, events, { refused: (fault) => page.notify({ text: `“${title}” was refused: ${fault.message}` }) })
+  if (act) page.notify({ text: `${title}.`, action: { label: "Undo", do: () => undo(context, act) } })
+}
+
+export function removeCells(context: ActionContext, cells: readonly CellId[], verb = "Removed"): void {
+  context.page.live.flush()
+  changeCells(context, `${verb} ${counted(cells.length, "cell")}`, removals(cells))
 }
 
 function copy(context: ActionContext): CopiedCell[] {
@@ -80,7 +83,7 @@ function splitHere(context: ActionContext): void {
   const now = context.page.live.store.cell(cell.id) ?? cell
   const second = context.newCell(context.page.live.store.get().cells.keys())
   const { events, backs } = split(now, place.position, second)
-  context.history.do("Split a cell", events, backs)
+  context.history.do("Split a cell", events, { backs })
   context.view.edit(second, "start")
 }
 
@@ -94,10 +97,8 @@ function mergeCells(context: ActionContext): void {
   const merged = next ? [...cells, next] : cells
   const first = merged[0]
   if (merged.length < 2 || !first) return void context.page.notify({ text: "There is no cell below to merge with." })
-  const title = `Merged ${merged.length} cells`
-  context.history.do(title, merge(merged))
+  changeCells(context, `Merged ${merged.length} cells`, merge(merged))
   context.view.goTo(first.id)
-  context.page.notify({ text: `${title}.`, action: { label: "Undo", do: () => undo(context) } })
 }
 
 function changeKind(context: ActionContext, kind: CellKind): void {
@@ -122,8 +123,8 @@ function fold(context: ActionContext, part: Part): void {
   history.do(isHidden ? "Folded" : "Unfolded", cells.map((cell: Cell) => folding(cell, part, isHidden)))
 }
 
-export function undo(context: ActionContext): void {
-  report(context, context.history.undo(), "Nothing to undo.")
+export function undo(context: ActionContext, act?: Done): void {
+  report(context, context.history.undo(act), act ? "It was undone already." : "Nothing to undo.")
 }
 
 function redo(context: ActionContext): void {

@@ -5,14 +5,16 @@
  * the editor undoes that.
  */
 
-import type { CellChange, Notebook } from "../core/types.gen.ts"
+import type { CellChange, CellId, Edit, Notebook } from "../core/types.gen.ts"
+import type { Fault } from "../sync/fault.ts"
 import type { Outcome } from "../sync/live.ts"
-import { takeBack, waysBack } from "./inverse.ts"
+import { takeBack, TextBack, waysBack } from "./inverse.ts"
 import type { Back, Undoer } from "./inverse.ts"
 
 const MOST_ACTS = 100
 
-interface Done {
+/** An act that was done: `undo` takes it back by this. */
+export interface Done {
   /** What it was, as in "Removed 3 cells". */
   readonly title: string
   readonly backs: readonly Back[]
@@ -22,6 +24,14 @@ interface Done {
 interface Acting {
   readonly store: { get(): Notebook }
   act(events: readonly CellChange[], settled?: (outcome: Outcome) => void): string
+  watchTexts(listener: (cell: CellId, edit: Edit) => void): unknown
+}
+
+export interface DoOptions {
+  /** The ways back, where the usual ones would not do. */
+  readonly backs?: readonly Back[]
+  /** Called with the reason when the act is refused. */
+  readonly refused?: (fault: Fault) => void
 }
 
 export type Undone = { readonly kind: "undone"; readonly title: string } | { readonly kind: "nothing" | "moved_on" }
@@ -38,22 +48,33 @@ export class History {
     this.#live = live
     this.#me = me
     this.#proposed = proposed
+    live.watchTexts((cell, edit) => this.#follow(cell, edit))
   }
 
-  /** Do something to cells, so that it can be taken back. `backs` are the ways back where the usual ones would not do. */
-  do(title: string, events: readonly CellChange[], backs?: readonly Back[]): void {
-    if (!events.length) return
+  /** What is typed after an act moves its way back. */
+  #follow(cell: CellId, edit: Edit): void {
+    for (const { backs } of [...this.#done, ...this.#undone]) {
+      for (const back of backs) if (back instanceof TextBack && back.cell === cell) back.follow(edit)
+    }
+  }
+
+  /** Do something to cells, so that it can be taken back. Returns the act; null if there was nothing to do. */
+  do(title: string, events: readonly CellChange[], options: DoOptions = {}): Done | null {
+    if (!events.length) return null
     this.#undone = []
-    this.#done.push(this.#act(title, events, () => this.#done, backs))
+    const done = this.#act(title, events, () => this.#done, options)
+    this.#done.push(done)
     this.#done = this.#done.slice(-MOST_ACTS)
+    return done
   }
 
-  undo(): Undone {
-    return this.#turn(this.#done, this.#undone)
+  /** Take back an act; without one, the last. What was taken back already is not taken back again. */
+  undo(act: Done | undefined = this.#done.at(-1)): Undone {
+    return this.#turn(act, this.#done, this.#undone)
   }
 
   redo(): Undone {
-    return this.#turn(this.#undone, this.#done)
+    return this.#turn(this.#undone.at(-1), this.#undone, this.#done)
   }
 
   get canUndo(): boolean {
@@ -64,21 +85,23 @@ export class History {
     return this.#undone.length > 0
   }
 
-  #turn(from: Done[], to: Done[]): Undone {
-    const last = from.pop()
-    if (!last) return { kind: "nothing" }
-    const events = takeBack(this.#live.store.get(), last.backs)
+  #turn(act: Done | undefined, from: Done[], to: Done[]): Undone {
+    const place = act ? from.indexOf(act) : -1
+    if (!act || place < 0) return { kind: "nothing" }
+    from.splice(place, 1)
+    const events = takeBack(this.#live.store.get(), act.backs)
     if (!events.length) return { kind: "moved_on" }
-    to.push(this.#act(last.title, events, () => to))
-    return { kind: "undone", title: last.title }
+    to.push(this.#act(act.title, events, () => to))
+    return { kind: "undone", title: act.title }
   }
 
   /** An act that is refused never happened: it is not there to be taken back. */
-  #act(title: string, events: readonly CellChange[], list: () => Done[], backs?: readonly Back[]): Done {
+  #act(title: string, events: readonly CellChange[], list: () => Done[], { backs, refused }: DoOptions = {}): Done {
     const done = { title, backs: backs ?? waysBack(this.#live.store.get(), events, this.#me) }
     this.#live.act(events, (outcome) => {
       if (outcome.kind === "recorded" && !outcome.proposed) return
       if (outcome.kind === "recorded") this.#proposed()
+      else refused?.(outcome.fault)
       const place = list().indexOf(done)
       if (place >= 0) list().splice(place, 1)
     })

@@ -5,13 +5,12 @@
  * key only as long as it is the one that was set. An output is never taken back.
  */
 
-import { difference, invert, transform } from "../core/text.ts"
-import { apply } from "../core/text.ts"
+import { apply, compose, difference, invert, transform } from "../core/text.ts"
 import type { ActorId, Cell, CellChange, CellId, Edit, Json, Notebook } from "../core/types.gen.ts"
 import { sourceHash } from "../core/hash.ts"
 
 /** The way back from one change of a cell; null when the notebook has moved on and there is none. */
-export type Back = (now: Notebook) => CellChange | null
+export type Back = ((now: Notebook) => CellChange | null) | TextBack
 
 /** Who asks: what only this person wrote may go. */
 export interface Undoer {
@@ -22,11 +21,16 @@ export interface Undoer {
 export function waysBack(before: Notebook, events: readonly CellChange[], me: Undoer): Back[] {
   let now = before
   const backs: Back[] = []
+  const edits = new Map<CellId, Edit>()
   for (const event of events) {
-    backs.unshift(wayBack(now, event, me))
+    if (event.type === "source_edited") {
+      const edit = editOf(now.cells.get(event.cell)?.source ?? "", event)
+      edits.set(event.cell, compose(edits.get(event.cell) ?? [], edit))
+    } else backs.unshift(wayBack(now, event, me))
     now = after(now, event)
   }
-  return backs
+  const texts = [...edits].map(([cell, edit]) => new TextBack(cell, before.cells.get(cell)?.source ?? "", edit))
+  return [...backs, ...texts]
 }
 
 /** The events that take an act back, as the notebook is now. */
@@ -34,7 +38,7 @@ export function takeBack(now: Notebook, backs: readonly Back[]): CellChange[] {
   const events: CellChange[] = []
   let next = now
   for (const back of backs) {
-    const event = back(next)
+    const event = back instanceof TextBack ? back.change(next) : back(next)
     if (!event) continue
     events.push(event)
     next = after(next, event)
@@ -42,7 +46,42 @@ export function takeBack(now: Notebook, backs: readonly Back[]): CellChange[] {
   return events
 }
 
-function wayBack(before: Notebook, event: CellChange, me: Undoer): Back {
+/**
+ * The way back from an edit of a text. It is told of every edit that is made after, and moves out of its way; a place
+ * where nothing is left of what the edit wrote stays as it is now.
+ */
+export class TextBack {
+  readonly cell: CellId
+  /** One for each place. */
+  #backs: readonly Edit[]
+
+  constructor(cell: CellId, before: string, edit: Edit) {
+    this.cell = cell
+    this.#backs = invert(before, edit).map((splice) => [splice])
+  }
+
+  /** Move out of the way of an edit that was made after. */
+  follow(edit: Edit): void {
+    this.#backs = this.#backs.flatMap((back) => {
+      const [moved] = transform(back, edit)
+      return removedBy(back) > 0 && removedBy(moved) === 0 ? [] : [moved]
+    })
+  }
+
+  change(now: Notebook): CellChange | null {
+    const edit = this.#backs.flat().toSorted(([one], [other]) => one - other)
+    if (now.cells.get(this.cell)?.removed !== false || !edit.length) return null
+    return { type: "source_edited", cell: this.cell, edit }
+  }
+}
+
+function removedBy(edit: Edit): number {
+  return edit.reduce((sum, [, removed]) => sum + removed, 0)
+}
+
+type OtherChange = Exclude<CellChange, { type: "source_edited" }>
+
+function wayBack(before: Notebook, event: OtherChange, me: Undoer): Back {
   const cell = before.cells.get(event.cell)
   switch (event.type) {
     case "cell_added":
@@ -68,8 +107,6 @@ function wayBack(before: Notebook, event: CellChange, me: Undoer): Back {
       }
     case "cell_metadata_set":
       return (now) => (cell ? metadataBack(now, cell, event) : null)
-    case "source_edited":
-      return (now) => (cell ? textBack(now, cell, event.edit ?? []) : null)
   }
 }
 
@@ -102,11 +139,9 @@ function metadataBack(now: Notebook, before: Cell, event: Extract<CellChange, { 
   return { type: "cell_metadata_set", cell: event.cell, values, removed: mine.filter((key) => !(key in before.metadata)) }
 }
 
-function textBack(now: Notebook, before: Cell, edit: Edit): CellChange | null {
-  const cell = now.cells.get(before.id)
-  if (!cell) return null
-  const [back] = transform(invert(before.source, edit), difference(apply(before.source, edit), cell.source))
-  return back.length ? { type: "source_edited", cell: cell.id, edit: back } : null
+/** The edit that an event is on a text; some events have the whole new text. */
+function editOf(source: string, { edit, text }: Extract<CellChange, { type: "source_edited" }>): Edit {
+  return edit ?? (typeof text === "string" ? difference(source, text) : [])
 }
 
 /** The cell, removed or not, that stands before another. */
@@ -133,7 +168,7 @@ function after(now: Notebook, event: CellChange): Notebook {
     case "cell_removed":
       return put({ removed: true })
     case "source_edited":
-      return put({ source: apply(cell?.source ?? "", event.edit ?? []) })
+      return put({ source: apply(cell?.source ?? "", editOf(cell?.source ?? "", event)) })
     case "cell_kind_changed":
       return put({ kind: event.kind })
     case "cell_named":

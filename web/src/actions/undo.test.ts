@@ -107,7 +107,7 @@ test("a split is taken back with what was typed into both halves since", () => {
   const desk = new Desk()
   desk.do([{ type: "source_edited", cell: "a", edit: [[0, 5, "one\ntwo"]] }])
   const { events, backs } = split(desk.cell("a"), 4, "n")
-  desk.history.do("split", events, backs)
+  desk.history.do("split", events, { backs })
   desk.settle()
   expect(desk.shown.slice(0, 2)).toEqual(["a: one", "n: two"])
   desk.eve.live.type("n", [[3, 0, "!"]])
@@ -159,10 +159,84 @@ test("kind, name, tags and folding go back; keys of others' stay", () => {
 
 test("an act that was refused is not there to be taken back", () => {
   const desk = new Desk()
+  const reasons: string[] = []
   desk.eve.live.act(removals(["a"]))
-  desk.history.do("merged", merge([desk.cell("a"), desk.cell("b")]).map((event) => ({ ...event, ...("base_hash" in event ? { base_hash: "0".repeat(64) } : {}) })))
+  desk.history.do("merged", merge([desk.cell("a"), desk.cell("b")]).map((event) => ({ ...event, ...("base_hash" in event ? { base_hash: "0".repeat(64) } : {}) })), {
+    refused: ({ message }) => reasons.push(message),
+  })
   desk.settle()
   expect(desk.history.canUndo).toBe(false)
+  expect(reasons).toHaveLength(1)
+})
+
+test("a text that was replaced or restored goes back around what others typed into it since", () => {
+  const desk = new Desk()
+  const replaced: CellChange[] = ["a", "b"].map((cell) => ({ type: "source_edited", cell, edit: [[0, 1, "long"]] }))
+  desk.do(replaced)
+  expect(desk.shown.slice(0, 2)).toEqual(["a: long = 1", "b: long = 1"])
+  desk.eve.live.type("a", [[8, 0, "0"]])
+  desk.settle()
+  expect(desk.undo()).toBe("undone")
+  expect(desk.shown.slice(0, 2)).toEqual(["a: a = 10", "b: b = 1"])
+  desk.history.redo()
+  desk.settle()
+  expect(desk.shown.slice(0, 2)).toEqual(["a: long = 10", "b: long = 1"])
+
+  desk.do([{ type: "source_edited", cell: "c", text: "c = 2\nold" }])
+  desk.eve.live.type("c", [[9, 0, "\n# eve"]])
+  desk.settle()
+  expect(desk.undo()).toBe("undone")
+  expect(desk.cell("c").source).toBe("c = 1\n# eve")
+})
+
+test("where somebody else overwrote what was replaced, it stays as they wrote it", () => {
+  const desk = new Desk()
+  desk.do([{ type: "source_edited", cell: "a", text: "top = top + top" }])
+  desk.do([{ type: "source_edited", cell: "a", edit: [[0, 3, "most"], [6, 3, "most"], [12, 3, "most"]] }])
+  desk.eve.live.type("a", [[7, 4, "hers"]])
+  desk.eve.live.type("a", [[0, 0, "# "], [18, 0, " #"]])
+  desk.settle()
+  expect(desk.cell("a").source).toBe("# most = hers + most #")
+  expect(desk.undo()).toBe("undone")
+  expect(desk.cell("a").source).toBe("# top = hers + top #")
+  desk.do([{ type: "source_edited", cell: "b", edit: [[0, 1, "c"]] }])
+  desk.eve.live.type("b", [[0, 1, "d"]])
+  desk.settle()
+  expect(desk.undo()).toBe("moved_on")
+  expect(desk.cell("b").source).toBe("d = 1")
+})
+
+test.each(Array.from({ length: 40 }, (_, seed) => seed))("whatever somebody else types meanwhile stays: seed %i", (seed) => {
+  const desk = new Desk()
+  const random = new Random(seed)
+  desk.do([{ type: "source_edited", cell: "a", text: "x y x y x y x" }])
+  desk.do([{ type: "source_edited", cell: "a", edit: [0, 4, 8, 12].map((at) => [at, 1, "z".repeat(random.integer(1, 3))] as const) }])
+  const hers = "ABCDEFGH"
+  for (const letter of hers) {
+    desk.eve.live.type("a", [[random.integer(0, desk.eve.live.store.cell("a")?.source.length ?? 0), 0, letter]])
+    if (random.chance(0.5)) desk.settle()
+    if (letter === "D") desk.undo()
+  }
+  desk.settle()
+  const lower = desk.cell("a").source.replace(/[A-Z]/g, "")
+  expect(lower).toBe("x y x y x y x")
+  expect([...desk.cell("a").source.matchAll(/[A-Z]/g)].map(([letter]) => letter).sort().join("")).toBe(hers)
+  expect(desk.history.redo().kind).toBe("undone")
+  desk.settle()
+  expect([...desk.cell("a").source.matchAll(/[A-Z]/g)]).toHaveLength(hers.length)
+})
+
+test("one act is taken back by itself, once, whatever was done after it", () => {
+  const desk = new Desk()
+  const removal = desk.history.do("removed", removals(["b"])) ?? undefined
+  desk.do([{ type: "source_edited", cell: "a", edit: [[0, 1, "x"]] }])
+  expect(desk.history.undo(removal).kind).toBe("undone")
+  desk.settle()
+  expect(desk.shown).toEqual(["a: x = 1", ...START.slice(1)])
+  expect(desk.history.undo(removal).kind).toBe("nothing")
+  expect(desk.undo()).toBe("undone")
+  expect(desk.shown).toEqual(START)
+  expect(desk.undo()).toBe("nothing")
 })
 
 test("several cells move as one, to the ends and no further", () => {

@@ -1,6 +1,5 @@
-/** Replacing as edits of cells: all of it is one act, so that one step takes it back. */
+/** Replacing as edits of cells: all of it is one act on cells, which Z and the line's Undo take back. */
 
-import { takeBack, waysBack } from "../actions/inverse.ts"
 import { liveCells } from "../core/notebook.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { replaced } from "./matches.ts"
@@ -8,14 +7,14 @@ import type { Match } from "./matches.ts"
 import type { Search } from "./search.ts"
 
 /** Replace the match that is gone to, and return the next one; without one, only go to the first. */
-export function replaceOne({ live }: PageContext, search: Search): Match | null {
+export function replaceOne(context: PageContext, search: Search): Match | null {
   const match = search.found.get().matches[search.current.get()]
-  const cell = match?.where === "source" ? live.store.cell(match.cell) : undefined
+  const cell = match?.where === "source" ? context.live.store.cell(match.cell) : undefined
   const { regex } = search
   if (!match || !cell || !regex) return stepToSource(search)
   const made = replaced(cell, { regex, text: search.replacement.get(), isPattern: search.query.get().isPattern, only: match })
   if (made) {
-    live.act([made.event])
+    context.changeCells("Replaced 1 in 1 cell", [made.event], { isSilent: true })
     search.refresh()
   }
   return stepToSource(search)
@@ -32,20 +31,13 @@ function stepToSource(search: Search): Match | null {
 
 /** Replace every match in sources. */
 export function replaceAll(context: PageContext, search: Search): void {
-  const { live, open } = context
   const { regex } = search
   if (!regex) return
   const replacement = { regex, text: search.replacement.get(), isPattern: search.query.get().isPattern }
-  const made = liveCells(live.store.get()).flatMap((cell) => replaced(cell, replacement) ?? [])
+  const made = liveCells(context.live.store.get()).flatMap((cell) => replaced(cell, replacement) ?? [])
   if (made.length === 0) return
-  const events = made.map(({ event }) => event)
-  const backs = waysBack(live.store.get(), events, open.me)
-  live.act(events, (outcome) => {
-    if (outcome.kind === "refused") context.notify({ text: `Not replaced: ${outcome.fault.message}` })
-  })
-  search.refresh()
   const count = made.reduce((sum, one) => sum + one.count, 0)
   const where = made.length === 1 ? "in 1 cell" : `in ${made.length} cells`
-  const undo = (): void => void live.act(takeBack(live.store.get(), backs))
-  context.notify({ text: `Replaced ${count} ${where}.`, action: { label: "Undo", do: undo } })
+  context.changeCells(`Replaced ${count} ${where}`, made.map(({ event }) => event))
+  search.refresh()
 }

@@ -2,9 +2,8 @@
 
 import { useMemo, useState } from "react"
 
+import { difference } from "../core/text.ts"
 import type { Cell } from "../core/types.gen.ts"
-import { sourceHash } from "../core/hash.ts"
-import { takeBack, waysBack } from "../actions/inverse.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { Button } from "../ui/Button.tsx"
 import { PanelButtons, PanelNote, PanelSection } from "../ui/Panel.tsx"
@@ -116,12 +115,6 @@ function causeText(cause: Cause): string | null {
 
 /** Write the old text as an edit of one's own: the newer versions stay in the log. */
 function restore(context: PageContext, cell: Cell, version: Version): void {
-  const { live, open } = context
-  const event = { type: "source_edited", cell: cell.id, text: version.source, base_hash: sourceHash(cell.source) } as const
-  const backs = waysBack(live.store.get(), [event], open.me)
-  live.act([event], (outcome) => {
-    if (outcome.kind === "refused") context.notify({ text: `Not restored: ${outcome.fault.message}` })
-  })
-  const undo = (): void => void live.act(takeBack(live.store.get(), backs))
-  context.notify({ text: "Restored an earlier version.", action: { label: "Undo", do: undo } })
+  const edit = difference(context.live.store.cell(cell.id)?.source ?? "", version.source)
+  context.changeCells("Restored an earlier version", [{ type: "source_edited", cell: cell.id, edit }])
 }

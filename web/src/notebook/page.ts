@@ -5,7 +5,7 @@
  * values that the page looks at.
  */
 
-import { addCell } from "../actions/cells.ts"
+import { addCell, changeCells } from "../actions/cells.ts"
 import type { Action, ActionContext, Copied, EditorPlace, PageUi, Question } from "../actions/context.ts"
 import { History } from "../actions/history.ts"
 import { stops } from "../actions/requests.ts"
@@ -14,7 +14,7 @@ import { action, ACTIONS, Keyboard } from "../actions/table.ts"
 import { View } from "../actions/view.ts"
 import type { CursorPlace } from "../actions/view.ts"
 import { pointLength } from "../core/points.ts"
-import type { CellId, CellKind, LogId } from "../core/types.gen.ts"
+import type { CellChange, CellId, CellKind, LogId } from "../core/types.gen.ts"
 import type { PanelSpec } from "../hooks/panel.ts"
 import { liveOrder } from "../hooks/values.ts"
 import { newCell } from "../sync/browser.ts"
@@ -159,6 +159,11 @@ export class Page implements PageContext {
   readonly notify = (toast: Toast): void => this.#notify(toast)
 
   readonly run = (cells: readonly CellId[]): void => runCells(this.actions, cells)
+
+  readonly changeCells = (title: string, events: readonly CellChange[], { isSilent = false } = {}): void => {
+    if (isSilent) this.history.do(title, events)
+    else changeCells(this.actions, title, events)
+  }
 
   /** A cell's line, counted from 1, with the cursor in it. */
   goToLine(cell: CellId, line: number): void {

@@ -7,7 +7,7 @@
 
 import { cellChanges } from "../core/events.ts"
 import { Fold } from "../core/reduce.ts"
-import { apply, compose, difference } from "../core/text.ts"
+import { compose, difference } from "../core/text.ts"
 import type { CellId, Edit, Entry, EventId, KnownEvent, LogId, Notebook } from "../core/types.gen.ts"
 import { CellText } from "./cell_text.ts"
 import { writeTime } from "./clock.ts"
@@ -19,6 +19,8 @@ import type { Act, Author, PendingJson, TextChanges } from "./pending.ts"
 import type { Answer, Socket } from "./socket.ts"
 import { NotebookStore, Value } from "./store.ts"
 import type { Stop } from "./store.ts"
+import { TextListeners } from "./text_listeners.ts"
+import type { TextListener } from "./text_listeners.ts"
 import { reused } from "./reuse.ts"
 
 /** What is kept in storage until it is recorded. */
@@ -53,8 +55,6 @@ export interface LiveParts {
   readonly reload?: () => void
 }
 
-export type TextListener = (edit: Edit, source: string) => void
-
 const RETRY_MILLISECONDS = 2000
 const MOST_REFUSALS = 20
 /** For how long somebody whose edit arrived counts as being in a cell. */
@@ -72,7 +72,7 @@ export class Live {
   readonly #underWay = new Set<EventId>()
   readonly #judged = new Set<EventId>()
   readonly #outcomes = new Map<EventId, (outcome: Outcome) => void>()
-  readonly #textListeners = new Map<CellId, Set<TextListener>>()
+  readonly #listeners = new TextListeners()
   readonly #stop: Stop
   /** When a cell was last added, and when somebody else last edited it. */
   readonly #addedAt = new Map<CellId, number>()
@@ -138,7 +138,7 @@ export class Live {
     const parts = events.map((event, index) => ({ id: index ? this.#parts.newId() : id, event: this.#asEdit(event) }))
     this.#pending.add({ id, at: this.#now(), seq: this.seq + 1, parts, sent: null })
     if (settled) this.#outcomes.set(id, settled)
-    this.#changed()
+    this.#changed(editsOf(parts.map(({ event }) => event)))
     return id
   }
 
@@ -154,7 +154,7 @@ export class Live {
     const text = this.#pending.typed.get(cell)
     if (text) text.type(edit, now)
     else this.#pending.typed.set(cell, new CellText({ cell, id: this.#parts.newId(), seq: this.seq + 1, edit }, now))
-    this.#changed(NO_CHANGES, cell)
+    this.#changed(new Map([[cell, edit]]), cell)
   }
 
   /** Send what was typed, at once: before a run, and when a cell is left. */
@@ -173,12 +173,12 @@ export class Live {
 
   /** Call the listener for each change of a cell's text that was not typed here. */
   watchText(cell: CellId, listener: TextListener): Stop {
-    const known = this.#textListeners.get(cell) ?? new Set()
-    this.#textListeners.set(cell, known.add(listener))
-    return () => {
-      known.delete(listener)
-      if (known.size === 0) this.#textListeners.delete(cell)
-    }
+    return this.#listeners.watch(cell, listener)
+  }
+
+  /** Call the listener for each change of any text, also what is typed here. */
+  watchTexts(listener: (cell: CellId, edit: Edit) => void): Stop {
+    return this.#listeners.watchAll(listener)
   }
 
   /** Forget a refusal that somebody has seen. */
@@ -262,24 +262,16 @@ export class Live {
 
   /** Show, keep and send. `changes` are of texts that are shown; `typedIn` is the cell whose editor has it already. */
   #changed(changes: TextChanges = NO_CHANGES, typedIn: CellId | null = null): void {
-    const watched = [...this.#textListeners.keys()].filter((cell) => cell !== typedIn)
-    const before = watched.map((cell) => [cell, this.#source(cell)] as const)
+    const { cells } = this.store.get()
     this.store.put(reused(this.store.get(), this.#pending.over(this.#confirmed, this.#author), this.#confirmed))
     this.#parts.keep(this.journal())
     this.waiting.set(this.#pending.acts.length + this.#pending.typed.size)
-    for (const [cell, source] of before) this.#tell(cell, source, changes.get(cell))
+    this.#listeners.tell(cells, this.store.get().cells, changes, typedIn)
     this.#send()
   }
 
   #source(cell: CellId): string {
     return this.store.cell(cell)?.source ?? ""
-  }
-
-  #tell(cell: CellId, before: string, change: Edit | undefined): void {
-    const source = this.#source(cell)
-    if (source === before) return
-    const edit = change && apply(before, change) === source ? change : difference(before, source)
-    for (const listener of this.#textListeners.get(cell) ?? []) listener(edit, source)
   }
 
   #send(): void {
@@ -377,6 +369,15 @@ export class Live {
     this.#outcomes.delete(id)
     settled?.(outcome)
   }
+}
+
+/** The edits that events are, by cell. */
+function editsOf(events: readonly KnownEvent[]): TextChanges {
+  const edits: TextChanges = new Map()
+  for (const event of events) {
+    if (event.type === "source_edited") edits.set(event.cell, compose(edits.get(event.cell) ?? [], event.edit ?? []))
+  }
+  return edits
 }
 
 function baseOf(act: Act): number {

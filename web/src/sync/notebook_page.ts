@@ -1,6 +1,6 @@
 /** What every part of the page of one open notebook is given: the notebook, who is there, and what the page can do. */
 
-import type { CellId, LogId } from "../core/types.gen.ts"
+import type { CellChange, CellId, LogId } from "../core/types.gen.ts"
 import type { ServerClock } from "./clock.ts"
 import type { Lanes } from "./lanes.ts"
 import type { Live } from "./live.ts"
@@ -38,6 +38,8 @@ export interface PageContext {
   /** Focus a cell and bring it into view. */
   goTo(cell: CellId, options?: GoToOptions): void
   readonly notify: (toast: Toast) => void
+  /** Change cells as one act, which Z takes back. A line says so, with an Undo of its own, unless `isSilent`. */
+  changeCells(title: string, events: readonly CellChange[], options?: { readonly isSilent?: boolean }): void
   /** Ask for these cells to be run, in this order; after a failure the rest is skipped. */
   run(cells: readonly CellId[]): void
   /** Open a panel of the rail by its name, or close the rail. */

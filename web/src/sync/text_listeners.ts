@@ -1,0 +1,44 @@
+/** Tells of changes of the texts that are shown: editors of what was not typed in them, undo of all. */
+
+import { apply, difference } from "../core/text.ts"
+import type { Cell, CellId, Edit } from "../core/types.gen.ts"
+import type { TextChanges } from "./pending.ts"
+import type { Stop } from "./store.ts"
+
+export type TextListener = (edit: Edit, source: string) => void
+
+type Cells = ReadonlyMap<CellId, Cell>
+
+export class TextListeners {
+  readonly #ofCells = new Map<CellId, Set<TextListener>>()
+  readonly #ofAll = new Set<(cell: CellId, edit: Edit) => void>()
+
+  /** Call the listener for each change of a cell's text that was not typed into it here. */
+  watch(cell: CellId, listener: TextListener): Stop {
+    const known = this.#ofCells.get(cell) ?? new Set()
+    this.#ofCells.set(cell, known.add(listener))
+    return () => {
+      known.delete(listener)
+      if (known.size === 0) this.#ofCells.delete(cell)
+    }
+  }
+
+  watchAll(listener: (cell: CellId, edit: Edit) => void): Stop {
+    this.#ofAll.add(listener)
+    return () => void this.#ofAll.delete(listener)
+  }
+
+  /** Tell what changed. `changes` are the edits that led there, where they are known; `typedIn` shows its text already. */
+  tell(before: Cells, now: Cells, changes: TextChanges, typedIn: CellId | null): void {
+    if (before === now) return
+    const cells = this.#ofAll.size > 0 ? now.keys() : this.#ofCells.keys()
+    for (const cell of [...cells]) {
+      const [from, to] = [before.get(cell)?.source ?? "", now.get(cell)?.source ?? ""]
+      if (from === to) continue
+      const change = changes.get(cell)
+      const edit = change && apply(from, change) === to ? change : difference(from, to)
+      for (const listener of this.#ofAll) listener(cell, edit)
+      if (cell !== typedIn) for (const listener of this.#ofCells.get(cell) ?? []) listener(edit, to)
+    }
+  }
+}
