@@ -43,6 +43,9 @@ def test_a_long_cell_tells_its_time_the_queue_its_places_and_all_of_it_stops(app
     book.go(0)
     book.press("Control+Enter")
     expect(book.foot(0)).to_contain_text(re.compile(r"running \d+ s, last time 5\.\d s"))
+    page.reload()  # this page has not seen the last time
+    expect(book.foot(0)).to_contain_text(re.compile(r"running \d+ s, last time 5\.\d s"))
+    book.is_at(0)
     book.press("i", "i")
     book.has_state(0, "cancelled")
     expect(book.foot(0)).to_contain_text("interrupted by you")

@@ -1,10 +1,10 @@
 /** The line under a cell: how it stands, who ran it, for whom, when, how long; and why it is stale. */
 
-import { useState } from "react"
+import { useEffect, useState } from "react"
 import type { ReactNode } from "react"
 import { cellState } from "../core/notebook.ts"
 import type { Cell, Execution } from "../core/types.gen.ts"
-import { useShown, useStale } from "../hooks/values.ts"
+import { useAsked, useShown, useStale } from "../hooks/values.ts"
 import { Button } from "../ui/Button.tsx"
 import { Person, nameOf } from "../ui/Person.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -50,13 +50,14 @@ function useLastTook(cell: Cell): number | null {
 function Running({ page, execution, last }: { readonly page: Page; readonly execution: Execution; readonly last: number | null }) {
   useTick(250)
   const seconds = page.clock.since(execution.started_at ?? execution.at) / 1000
+  const before = useDurationBefore(page, execution, last, seconds >= 1)
   const stop = (): void => void page.live.act([{ type: "interrupt_requested", execution: execution.id }])
   const isAsked = execution.interrupted_by !== null
   return (
     <span className={styles["running"]}>
       {isAsked ? "interrupting" : "running"}
       {seconds >= 1 && <span className={styles["elapsed"]}> {elapsed(seconds)}</span>}
-      {seconds >= 1 && last !== null && last >= 1 && <>, last time {duration(last)}</>} · <Who page={page} execution={execution} />
+      {seconds >= 1 && before !== null && before >= 1 && <>, last time {duration(before)}</>} · <Who page={page} execution={execution} />
       {page.mayRun && !isAsked && (
         <Small onClick={stop} keys="I I">
           Interrupt
@@ -64,6 +65,16 @@ function Running({ page, execution, last }: { readonly page: Page; readonly exec
       )}
     </span>
   )
+}
+
+/** How long the execution before this one took: as this page saw it, or as the log has it once this one takes long. */
+function useDurationBefore(page: Page, { id, cell }: Execution, seen: number | null, isLong: boolean): number | null {
+  const known = useAsked(page.lastDurations.known, (durations) => durations.get(id) ?? null)
+  const isAsked = isLong && seen === null
+  useEffect(() => {
+    if (isAsked) void page.lastDurations.ask(cell, id)
+  }, [page, cell, id, isAsked])
+  return seen ?? known
 }
 
 /** Whole seconds: what still runs needs no tenths. */

@@ -28,6 +28,7 @@ import type { OpenNotebook, OpenParts } from "../sync/open.ts"
 import { Presence } from "../sync/presence.ts"
 import { Value } from "../sync/store.ts"
 import type { Stop } from "../sync/store.ts"
+import { LastDurations } from "./last_duration.ts"
 
 /** What is open over the page. */
 export type Overlay =
@@ -51,6 +52,7 @@ export class Page implements PageContext {
   readonly clock: ServerClock
   readonly view: View
   readonly history: History
+  readonly lastDurations: LastDurations
   readonly actions: ActionContext
   readonly nonce: string
   /** The table of actions, with those of the panels. */
@@ -84,6 +86,7 @@ export class Page implements PageContext {
     this.clock = new ServerClock(parts.clock)
     this.view = new View(() => liveOrder(open.live).get())
     this.history = new History(open.live, { actor: open.me.actor }, () => tellProposed({ page: this }, { kind: "recorded", proposed: true }))
+    this.lastDurations = new LastDurations((cell) => parts.api.cellRuns(made.log, cell))
     this.panel = new Value(parts.storage.getItem(RAIL_KEY))
     this.actions = { page: this, view: this.view, history: this.history, ui: this.#ui(), newCell }
     this.#begin()

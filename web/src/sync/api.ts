@@ -191,7 +191,12 @@ export class Api {
     return this.#events(log, 0, Infinity, { cell })
   }
 
-  async #events(log: LogId, since: number, until: number, query: { readonly cell?: CellId } = {}): Promise<Entry[]> {
+  /** When the executions of a cell began and ended. */
+  cellRuns(log: LogId, cell: CellId): Promise<Entry[]> {
+    return this.#events(log, 0, Infinity, { cell, types: "execution_started,execution_finished" })
+  }
+
+  async #events(log: LogId, since: number, until: number, query: { readonly cell?: CellId; readonly types?: string } = {}): Promise<Entry[]> {
     const entries: Entry[] = []
     for (let last = since; last < until; ) {
       const asked = { since: last, ...(until === Infinity ? {} : { until }), ...query }
