@@ -196,20 +196,24 @@ def test_an_earlier_version_of_a_cell_is_shown_and_restored(app: App, page: Page
 
 @pytest.mark.slow
 def test_a_conflict_with_the_file_shows_both_sides_and_the_answer_ends_it(app: App, page: Page) -> None:
-    log = app.notebook("conflict", "x = 1")
+    log = app.notebook("conflict", "x = 1", "y = 1")
     id = app.read(log)["order"][0]
-    record(
-        app,
-        log,
-        {"type": "file_bound", "path": "conflict.py"},
-        {"type": "conflict_raised", "conflict": "k1", "cell": id, "base": "x = 0", "ours": "x = 1", "theirs": "x = 2"},
-    )
     app.open(page, log)
-    panel = rail(page, "History of a cell, 1")
+    conflict = {"type": "conflict_raised", "cell": id, "base": "x = 0", "ours": "x = 1", "theirs": "x = 2"}
+    record(app, log, {"type": "file_bound", "path": "conflict.py"}, conflict | {"conflict": "k1"})
+    expect(page.locator("[data-announced]")).to_have_text("In conflict with the file: cell 1")
+    expect(page.locator("[data-conflict]")).to_have_text(re.compile("Conflict conflict.py has another text here."))
+    expect(page.get_by_role("listitem", name="Code cell, in conflict with the file")).to_have_count(1)
+    cell(page, 1).locator("> div").first.click()
+    cell(page, 0).get_by_role("button", name="Show both sides").click()
+    expect(cell(page, 0)).to_have_attribute("aria-current", "true")
+    panel = page.locator("[data-rail-panel=history]")
+    expect(panel).to_be_focused()
     expect(panel.get_by_role("group", name="The file said")).to_contain_text("x = 2")
     panel.get_by_role("button", name="Take the file's").click()
     expect(cell(page, 0)).to_contain_text("x = 2")
     expect(panel.get_by_role("group", name="The file said")).to_have_count(0)
+    expect(page.locator("[data-conflict]")).to_have_count(0)
     assert "conflicts" not in app.read(log)
 
 

@@ -1,10 +1,10 @@
 /** Where the notebook and its file changed the same lines: both sides, and the answers. */
 
-import { useState } from "react"
+import { useEffect, useRef, useState } from "react"
 
 import { liveCells } from "../core/notebook.ts"
 import type { ConflictId, FileConflict } from "../core/types.gen.ts"
-import { useCell, useField } from "../hooks/values.ts"
+import { useCell, useField, useValue } from "../hooks/values.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { Button } from "../ui/Button.tsx"
 import { PanelButtons, PanelNote, PanelSection } from "../ui/Panel.tsx"
@@ -37,6 +37,11 @@ function OneConflict({ context, id, conflict }: OneConflictProps) {
   const cell = useCell(live, conflict.cell)
   const place = liveCells(live.store.get()).findIndex(({ id: each }) => each === conflict.cell)
   const label = cell?.name ?? (place < 0 ? "A removed cell" : `Cell ${place + 1}`)
+  const element = useRef<HTMLElement>(null)
+  const isFocused = useValue(context.focus) === conflict.cell
+  useEffect(() => {
+    if (isFocused) element.current?.scrollIntoView({ block: "nearest" })
+  }, [isFocused])
   const [refusal, setRefusal] = useState<string | null>(null)
   const decide = (side: Side | null): void => {
     live.act(resolving(live.store.get(), id, conflict, side), (outcome) => {
@@ -45,7 +50,7 @@ function OneConflict({ context, id, conflict }: OneConflictProps) {
   }
   const isEdited = cell !== undefined && !cell.removed && cell.source !== conflict.ours && cell.source !== conflict.theirs
   return (
-    <article className={css["conflict"]} aria-label={`Conflict: ${label}`}>
+    <article ref={element} className={css["conflict"]} aria-label={`Conflict: ${label}`}>
       <button type="button" className={css["place"]} onClick={() => context.goTo(conflict.cell)}>
         {label}
       </button>

@@ -1,4 +1,4 @@
-/** Says in words how what this person ran ended, for those who do not see its mark. */
+/** Says in words how what this person ran ended, and that a file is in conflict, for those who do not see the marks. */
 
 import { useEffect, useState } from "react"
 import { cellState, openExecution } from "../core/notebook.ts"
@@ -17,6 +17,15 @@ export function Announcer({ page }: { readonly page: Page }) {
       const ended = [...open].filter(([id]) => !now.has(id)).map(([, cell]) => ending(notebook, cell))
       open = now
       if (ended.length) setText(ended.length > 3 ? `${ended.length} cells have ended` : ended.join(". "))
+    })
+  }, [page])
+  useEffect(() => {
+    let before = page.live.store.field("conflicts")
+    return page.live.store.subscribe("conflicts", () => {
+      const notebook = page.live.store.get()
+      const raised = [...notebook.conflicts].filter(([id]) => !before.has(id)).map(([, { cell }]) => cellLabel(notebook, cell))
+      before = notebook.conflicts
+      if (raised.length) setText(`In conflict with the file: ${raised.slice(0, 3).join(", ")}`)
     })
   }, [page])
   return (

@@ -6,9 +6,10 @@ import { isFolded } from "../actions/cell_edits.ts"
 import type { CellView } from "../actions/view.ts"
 import { cellState, runs } from "../core/notebook.ts"
 import type { Cell, CellId } from "../core/types.gen.ts"
-import { useAsked, useDrawnCell, useIsStale, useValue } from "../hooks/values.ts"
+import { useAsked, useDrawnCell, useField, useIsStale, useValue } from "../hooks/values.ts"
 import type { OutputContext } from "../outputs/context.ts"
 import { StateMark } from "../ui/StateMark.tsx"
+import { CellConflict } from "./CellConflict.tsx"
 import { CellFoot } from "./CellFoot.tsx"
 import { CellHead } from "./CellHead.tsx"
 import { CellOutputs } from "./CellOutputs.tsx"
@@ -19,7 +20,7 @@ import type { Page } from "./page.ts"
 import styles from "./Cell.module.css"
 import { guessedHeight } from "./row_height.ts"
 import { useCellView } from "./use_page.ts"
-import { spoken } from "./words.ts"
+import { conflictOf, spoken } from "./words.ts"
 
 export interface CellRowProps {
   readonly page: Page
@@ -46,6 +47,7 @@ function Row({ page, cell, here, outputs }: RowProps) {
   // What waits or runs will not be stale for long.
   const isStale = useIsStale(page.live, id) && state !== "running" && state !== "queued"
   const isRunnable = runs(cell)
+  const hasConflict = conflictOf(useField(page.live, "conflicts"), id) !== null
   const [isNear, setNear] = useState(false)
   const element = useRowFocus(page, here.isFocused, here.isEdited)
   const isFoldedHere = (part: string) => page.foldedHere.get().has(`${part} ${id}`)
@@ -67,7 +69,7 @@ function Row({ page, cell, here, outputs }: RowProps) {
       className={styles["row"]}
       style={{ containIntrinsicBlockSize: `auto ${guessedHeight(cell)}px` }}
       tabIndex={here.isFocused ? 0 : -1}
-      aria-label={spoken(cell)}
+      aria-label={spoken(cell, hasConflict)}
       aria-current={here.isFocused ? "true" : undefined}
       onPointerDown={press}
       onPointerEnter={() => setNear(true)}
@@ -78,6 +80,7 @@ function Row({ page, cell, here, outputs }: RowProps) {
       </div>
       <div className={styles["body"]}>
         <CellHead page={page} cell={cell} />
+        {hasConflict && <CellConflict page={page} id={id} />}
         {cell.tags.length > 0 && <AboveCell page={page} cell={cell} />}
         <CellSource page={page} cell={cell} isEdited={here.isEdited} initial={here.initial} isFolded={sourceFolded} context={outputs} />
         {isRunnable && <CellOutputs page={page} cell={cell} context={outputs} isFolded={outputsFolded} />}

@@ -2,7 +2,7 @@
 
 import { isEditedSince } from "../core/stale.ts"
 import { cellState, isOpen, runs } from "../core/notebook.ts"
-import type { Cell, CellId, CellKind, Execution, ExecutionId, KnownEvent, Notebook } from "../core/types.gen.ts"
+import type { Cell, CellId, CellKind, Execution, ExecutionId, FileConflict, KnownEvent, Notebook } from "../core/types.gen.ts"
 
 export const KIND_WORDS: Record<CellKind, string> = { code: "Code", markdown: "Markdown", raw: "Raw", sql: "SQL", prompt: "Prompt" }
 
@@ -142,9 +142,16 @@ function listed(names: readonly string[]): string {
 }
 
 /** What is read out when a cell gets the focus. */
-export function spoken(cell: Cell): string {
+export function spoken(cell: Cell, hasConflict: boolean): string {
   const what = `${KIND_WORDS[cell.kind]} cell`
-  return cell.name ? `${what} ${cell.name}` : what
+  const named = cell.name ? `${what} ${cell.name}` : what
+  return hasConflict ? `${named}, in conflict with the file` : named
+}
+
+/** The oldest conflict with the file that a cell has. */
+export function conflictOf(conflicts: Notebook["conflicts"], id: CellId): FileConflict | null {
+  for (const conflict of conflicts.values()) if (conflict.cell === id) return conflict
+  return null
 }
 
 /** The text that edits would have added: when they are refused it is shown, so that it can be copied. */
