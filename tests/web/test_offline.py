@@ -35,6 +35,8 @@ def test_what_was_typed_while_the_server_was_away_is_sent_when_it_is_back(app: A
     app.stop()
     page.keyboard.type(f" + 2  # {FOX}")
     expect(page.get_by_text(AWAY)).to_be_visible()
+    runtime = page.locator("header [data-runtime]")
+    expect(runtime).to_have_text("not connected")
     edit(page, 1)
     page.keyboard.type("0")
     app.start()
@@ -42,6 +44,7 @@ def test_what_was_typed_while_the_server_was_away_is_sent_when_it_is_back(app: A
     page.keyboard.type("0")
     until_recorded(app, log, f"x = 1 + 1 + 2  # {FOX}", "y = 200")
     expect(page.get_by_text(AWAY)).to_have_count(0)
+    expect(runtime).to_have_text("No kernel")
 
 
 def test_a_tab_closed_while_the_server_is_away_loses_nothing(app: App, context: BrowserContext) -> None:

@@ -386,6 +386,7 @@ def a_server_that_is_away(desk: Desk) -> None:
     desk.app.stop()
     try:
         expect(desk.page.get_by_text("The server does not answer.")).to_be_visible()
+        expect(desk.page.get_by_role("button", name="Runtime: python · not connected")).to_be_visible()
         book.edit(1, 'month = "2026-12"')
         desk.camera.take("server-away", "dark", "narrow", is_offline=True)
     finally:

@@ -2,6 +2,7 @@
 
 import { useState } from "react"
 
+import { useIsConnected } from "../hooks/connection.ts"
 import { useField, useValue } from "../hooks/values.ts"
 import { Fault } from "../sync/fault.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
@@ -24,7 +25,8 @@ export function RuntimePanel({ context }: { readonly context: PageContext }) {
   useField(live, "cells")
   const runtimes = useField(live, "runtimes")
   const health = useValue(lanes.health)
-  const states = runtimeStates(live.store.get(), health)
+  const isConnected = useIsConnected(context)
+  const states = runtimeStates(live.store.get(), health, isConnected)
   const python = states.find(({ runtime, state }) => (runtime.language ?? "python") === "python" && state !== "dead")
   return (
     <PanelBody>
@@ -32,8 +34,8 @@ export function RuntimePanel({ context }: { readonly context: PageContext }) {
         <OneRuntime key={state.runtime.id} context={context} state={state} />
       ))}
       {runtimes.size === 0 && (
-        <PanelSection title="No runtime">
-          <PanelNote>The first cell that is run starts one. What cells define is kept until it stops.</PanelNote>
+        <PanelSection title={isConnected ? "No runtime" : "Not connected"}>
+          <PanelNote>{isConnected ? "" : "The server does not answer. "}The first cell that is run starts one. What cells define is kept until it stops.</PanelNote>
         </PanelSection>
       )}
       <KernelChooser context={context} isRunning={runtimes.size > 0} />
@@ -56,6 +58,7 @@ function OneRuntime({ context, state }: { readonly context: PageContext; readonl
   const { runtime } = state
   const [risk, setRisk] = useState<Risk | null>(null)
   const running = runningIn(live.store.get(), runtime.id)
+  const mayStop = mayRun && state.state !== "unknown"
   const interrupt = (): void => {
     live.act(running.map((execution) => ({ type: "interrupt_requested", execution })))
   }
@@ -77,13 +80,13 @@ function OneRuntime({ context, state }: { readonly context: PageContext; readonl
       </p>
       <Facts facts={factsOf(state)} />
       <PanelButtons>
-        <Button icon={<Icon name="stop" />} disabled={!mayRun || running.length === 0} onClick={interrupt}>
+        <Button icon={<Icon name="stop" />} disabled={!mayStop || running.length === 0} onClick={interrupt}>
           Interrupt
         </Button>
-        <Button icon={<Icon name="restart" />} disabled={!mayRun} onClick={() => setRisk("restart")}>
+        <Button icon={<Icon name="restart" />} disabled={!mayStop} onClick={() => setRisk("restart")}>
           Restart
         </Button>
-        <Button icon={<Icon name="cross" />} disabled={!mayRun} onClick={() => setRisk("stop")}>
+        <Button icon={<Icon name="cross" />} disabled={!mayStop} onClick={() => setRisk("stop")}>
           Stop
         </Button>
       </PanelButtons>

@@ -4,7 +4,7 @@ import { openExecution } from "../core/notebook.ts"
 import type { ExecutionId, Json, JsonObject, Notebook, Runtime } from "../core/types.gen.ts"
 import { isObject } from "../sync/lanes.ts"
 
-export type KernelState = "starting" | "idle" | "busy" | "dead" | "unheard"
+export type KernelState = "starting" | "idle" | "busy" | "dead" | "unheard" | "unknown"
 
 export interface RuntimeState {
   readonly runtime: Runtime
@@ -21,8 +21,11 @@ export interface RuntimeState {
   readonly language: string | null
 }
 
-export function runtimeStates(notebook: Notebook, health: ReadonlyMap<string, JsonObject>): RuntimeState[] {
-  return [...notebook.runtimes.values()].map((runtime) => stateOf(notebook, runtime, health.get(runtime.id)))
+export function runtimeStates(notebook: Notebook, health: ReadonlyMap<string, JsonObject>, isConnected: boolean): RuntimeState[] {
+  return [...notebook.runtimes.values()].map((runtime) => {
+    const state = stateOf(notebook, runtime, health.get(runtime.id))
+    return isConnected ? state : { ...state, state: "unknown" }
+  })
 }
 
 function stateOf(notebook: Notebook, runtime: Runtime, said: JsonObject | undefined): RuntimeState {
@@ -79,4 +82,5 @@ export const STATE_WORDS: Readonly<Record<KernelState, string>> = {
   busy: "Busy",
   dead: "Dead: restart it",
   unheard: "Not heard of lately",
+  unknown: "Not known: the server does not answer",
 }

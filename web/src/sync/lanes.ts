@@ -57,6 +57,8 @@ export class Lanes {
   start(): void {
     this.#listen("stdin", (message) => this.#prompted(message))
     this.#listen("health", (message) => this.#told(message))
+    // What was said before a break is no longer how it is.
+    this.#stops.push(this.#socket.state.subscribe(() => this.#socket.isOpen || !this.health.get().size || this.health.set(new Map())))
   }
 
   close(): void {
