@@ -4,6 +4,7 @@ import { autocompletion } from "@codemirror/autocomplete"
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete"
 import type { Extension } from "@codemirror/state"
 import { pointAt } from "../core/points.ts"
+import { endKernelWait, kernelWait, waitForKernel } from "./kernel_wait.ts"
 import { readCompletions } from "./kernel_replies.ts"
 import type { KernelCompletion } from "./kernel_replies.ts"
 import { localCompletions } from "./languages.ts"
@@ -15,13 +16,14 @@ const TYPING_MILLISECONDS = 120
 const KERNEL_MILLISECONDS = 1500
 
 export function completion(props: CurrentProps): Extension {
-  return autocompletion({
+  const list = autocompletion({
     override: [(context) => complete(context, props)],
     activateOnTypingDelay: TYPING_MILLISECONDS,
     icons: false,
     defaultKeymap: false, // keys.ts has the keys, in their order
     tooltipClass: () => "cm-completions",
   })
+  return [list, kernelWait()]
 }
 
 async function complete(context: CompletionContext, props: CurrentProps): Promise<CompletionResult | null> {
@@ -41,8 +43,14 @@ function nothingAfter(milliseconds: number): Promise<null> {
 
 async function fromKernel(context: CompletionContext, props: CurrentProps): Promise<CompletionResult | null> {
   const text = context.state.doc.toString()
-  const found = readCompletions(await props().complete(text, pointAt(text, context.pos)), text)
-  if (context.aborted || !found || found.from > context.pos || found.to < context.pos) return null
+  const answer = await props().complete(text, pointAt(text, context.pos))
+  if (context.aborted) return null
+  if (context.view) {
+    if (answer.kind === "busy") waitForKernel(context.view, answer.text, props)
+    else endKernelWait(context.view)
+  }
+  const found = answer.kind === "answer" ? readCompletions(answer.content, text) : null
+  if (!found || found.from > context.pos || found.to < context.pos) return null
   const { from, to } = found
   return { from, ...(to > context.pos ? { to } : {}), options: found.options.map(asOption), validFor: /^[\p{L}\p{N}_]*$/u }
 }

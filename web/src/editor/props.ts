@@ -36,6 +36,12 @@ export interface KeyPlace {
 /** Where the cursor is put, which also focuses the editor: by place, by range, or where the mouse clicked. */
 export type InitialPlace = "start" | "end" | Range | { readonly x: number; readonly y: number }
 
+/** What a kernel answers to a question: a reply of Jupyter's; or, in words, why it cannot yet; or nothing. */
+export type KernelAnswer =
+  | { readonly kind: "answer"; readonly content: JsonObject }
+  | { readonly kind: "busy"; readonly text: string }
+  | { readonly kind: "none" }
+
 export interface CellEditorProps {
   /** With the cell, names the editor's undo history: two notebooks may have cells of one name. */
   readonly log?: LogId
@@ -54,8 +60,10 @@ export interface CellEditorProps {
   /** Asked before the editor's own keys. Returns whether it was handled. */
   onKey(event: KeyboardEvent, place: KeyPlace): boolean
   readonly peers: { get(): readonly PeerSelection[]; subscribe(listener: () => void): () => void }
-  /** A kernel's complete_reply, or null. */
-  complete(code: string, position: number): Promise<JsonObject | null>
+  /** A kernel's complete_reply. */
+  complete(code: string, position: number): Promise<KernelAnswer>
+  /** Call `then` once, when a kernel that was busy may have time to answer. Returns what stops the waiting. */
+  whenKernelReady(then: () => void): () => void
   /** A kernel's inspect_reply, or null. */
   inspect(code: string, position: number, detail: 0 | 1): Promise<JsonObject | null>
   /** Files were pasted or dropped. Returns whether they were taken. */

@@ -76,6 +76,7 @@ export const theme = EditorView.theme({
     whiteSpace: "pre-wrap",
     overflowWrap: "anywhere",
   },
+  ".cm-tooltip.cm-kernelWait": { padding: "var(--s1) var(--s2)", color: "var(--ink-soft)", font: "var(--text-small)/1.5 var(--font)" },
   ".cm-tooltip.cm-inspection-signature": { maxHeight: "96px", padding: "var(--s1) var(--s2)" },
   ".cm-tooltip.cm-completions > ul": {
     maxWidth: "min(480px, calc(100vw - 24px))",

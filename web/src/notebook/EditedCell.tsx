@@ -6,10 +6,11 @@ import CellEditor from "../editor/CellEditor.tsx"
 import type { CellEditorProps } from "../editor/props.ts"
 import { attachFiles } from "./attachments.ts"
 import type { EditedProps } from "./CellSource.tsx"
+import { KernelQuestions } from "./kernel_questions.ts"
 import type { Page } from "./page.ts"
 import { CellPeers } from "./peers.ts"
 
-type Wiring = Pick<CellEditorProps, "readSource" | "watch" | "onType" | "onSelection" | "onKey" | "peers" | "complete" | "inspect" | "onPasteFiles">
+type Wiring = Pick<CellEditorProps, "readSource" | "watch" | "onType" | "onSelection" | "onKey" | "peers" | "complete" | "inspect" | "whenKernelReady" | "onPasteFiles">
 
 export default function EditedCell({ page, cell, language, initial, marks }: EditedProps) {
   const { id, kind } = cell
@@ -46,6 +47,7 @@ const PLACEHOLDERS: Partial<Record<Cell["kind"], string>> = {
 
 function wire(page: Page, id: string): Wiring {
   const { live, lanes, presence } = page
+  const kernel = new KernelQuestions({ live, lanes, clock: page.parts.clock })
   return {
     readSource: () => live.store.cell(id)?.source ?? "",
     watch: (listener) => live.watchText(id, listener),
@@ -56,8 +58,9 @@ function wire(page: Page, id: string): Wiring {
       return page.keyboard.handle(event, "edit", page.actions)
     },
     peers: new CellPeers(presence, id),
-    complete: (code, position) => lanes.complete({ code, position }),
-    inspect: (code, position, detail) => lanes.inspect({ code, position, detail }),
+    complete: (code, position) => kernel.complete(code, position),
+    inspect: (code, position, detail) => kernel.inspect(code, position, detail),
+    whenKernelReady: (then) => kernel.whenReady(then),
     onPasteFiles: (files) => attachFiles(page, id, files),
   }
 }

@@ -5,7 +5,7 @@ import { lastDuration, LastDurations } from "./last_duration.ts"
 
 function entry(seconds: number, event: KnownEvent): Entry {
   const at = new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()
-  return { log: "n", seq: seconds + 1, id: String(seconds), at, actor: "runtime:r", event } as Entry
+  return { log: "n", seq: seconds + 1, id: String(seconds), at, actor: "runtime:r", event }
 }
 
 function started(seconds: number, execution: string): Entry {
@@ -13,7 +13,7 @@ function started(seconds: number, execution: string): Entry {
 }
 
 function finished(seconds: number, execution: string): Entry {
-  return entry(seconds, { type: "execution_finished", execution, epoch: 1, status: "ok" } as KnownEvent)
+  return entry(seconds, { type: "execution_finished", execution, epoch: 1, status: "ok" })
 }
 
 const RUNS = [started(0, "one"), finished(7, "one"), started(10, "two"), finished(52, "two"), started(60, "three")]

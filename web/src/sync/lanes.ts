@@ -11,8 +11,11 @@ import type { Socket } from "./socket.ts"
 import { Value } from "./store.ts"
 import type { Stop } from "./store.ts"
 
-/** What a kernel answered; null when it is busy, failed, or said nothing in time. */
-export type LaneAnswer = JsonObject | null
+/** What a kernel answered; `busy` also when it said nothing in time, `none` when it failed or cannot be asked. */
+export type LaneAnswer = { readonly kind: "answer"; readonly content: JsonObject } | { readonly kind: "busy" } | { readonly kind: "none" }
+
+const BUSY: LaneAnswer = { kind: "busy" }
+const NONE: LaneAnswer = { kind: "none" }
 
 export interface Question {
   readonly code: string
@@ -77,12 +80,12 @@ export class Lanes {
     if (!this.#listening.has(lane)) this.#listen(lane, (message) => this.#answered(message))
     const id = this.#newId()
     return new Promise((resolve) => {
-      const stopWaiting = this.#clock.after(ANSWER_MILLISECONDS, () => this.#answer(id, null))
+      const stopWaiting = this.#clock.after(ANSWER_MILLISECONDS, () => this.#answer(id, BUSY))
       this.#asked.set(id, (answer) => {
         stopWaiting()
         resolve(answer)
       })
-      if (!this.#socket.say(this.#log, lane, { kind: "ask", id, ...question })) this.#answer(id, null)
+      if (!this.#socket.say(this.#log, lane, { kind: "ask", id, ...question })) this.#answer(id, NONE)
     })
   }
 
@@ -97,8 +100,9 @@ export class Lanes {
   #answered(message: JsonObject): void {
     const { kind, id, content } = message
     if (typeof id !== "string") return
-    if (kind === "answer") this.#answer(id, isObject(content) ? content : null)
-    else if (kind === "busy" || kind === "failed") this.#answer(id, null)
+    if (kind === "answer") this.#answer(id, isObject(content) ? { kind, content } : NONE)
+    else if (kind === "busy") this.#answer(id, BUSY)
+    else if (kind === "failed") this.#answer(id, NONE)
   }
 
   #answer(id: string, answer: LaneAnswer): void {

@@ -140,7 +140,7 @@ test("the feed goes on from the position that was told", () => {
   expect(server.heard).toEqual([{ type: "feed", id: "2", since: 7 }])
 })
 
-test("a kernel's answer is that of a runtime, and comes in time or not at all", async () => {
+test("a kernel's answer is that of a runtime; one that says nothing in time is busy", async () => {
   const server = new Server()
   const lanes = new Lanes("n", { socket: server.socket, clock: server.clock, newId: () => "q" })
   server.socket.start()
@@ -149,10 +149,15 @@ test("a kernel's answer is that of a runtime, and comes in time or not at all", 
   expect(server.lastSaid).toEqual({ kind: "ask", id: "q", code: "pri", position: 3 })
   server.saidOn("completion", { kind: "answer", id: "q", content: { matches: ["forged"] } }, "human:bob")
   server.saidOn("completion", { kind: "answer", id: "q", content: { matches: ["print"] } }, "runtime:local")
-  expect(await answered).toEqual({ matches: ["print"] })
+  expect(await answered).toEqual({ kind: "answer", content: { matches: ["print"] } })
+  for (const kind of ["busy", "failed"]) {
+    const refused = lanes.complete({ code: "pri", position: 3 })
+    server.saidOn("completion", { kind, id: "q" }, "runtime:local")
+    expect(await refused).toEqual({ kind: kind === "busy" ? "busy" : "none" })
+  }
   const unanswered = lanes.inspect({ code: "x", position: 1 })
   server.clock.advance(5000)
-  expect(await unanswered).toBeNull()
+  expect(await unanswered).toEqual({ kind: "busy" })
 })
 
 test("what a cell asks is there until it is answered, and a runtime's health for half a minute", () => {
@@ -172,6 +177,9 @@ test("what a cell asks is there until it is answered, and a runtime's health for
   server.saidOn("health", { kind: "health", runtime: "r", state: "idle" }, "runtime:local")
   expect(lanes.health.get().get("r")).toMatchObject({ state: "idle" })
   server.clock.advance(30_000)
+  expect(lanes.health.get().size).toBe(0)
+  server.saidOn("health", { kind: "health", runtime: "r", state: "idle" }, "runtime:local")
+  server.close(1006)
   expect(lanes.health.get().size).toBe(0)
 })
 
