@@ -207,6 +207,24 @@ def test_tab_indents_in_the_editor_and_leaves_after_escape(app: App, page: Page)
     until_recorded(app, log, "if x:\n    y = 'a'", "two")
 
 
+def test_a_magic_in_the_first_line_gives_a_cell_its_language(app: App, page: Page) -> None:
+    log = app.notebook("magic", "import os", "%%bash\nfor x in a; do echo -- 'y'; done")
+    app.open(page, log)
+    static = page.locator("[data-cell]").nth(1).locator("pre .hl-keyword")
+    assert static.all_text_contents() == ["%%bash", "for", "in", "do", "echo", "done"]
+    edit(page)
+    expect(page.locator(".cm-content .hl-keyword")).to_have_text(["import"])
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("%%sql")
+    page.keyboard.press("Enter")
+    page.keyboard.type("select 1 from t")
+    page.keyboard.press("Enter")
+    expect(page.locator(".cm-content .hl-keyword")).to_have_text(["%%sql", "select", "from", "import"])
+    page.keyboard.press("Control+/")
+    until_shown(page, "%%sql\nselect 1 from t\n-- import os")
+    until_recorded(app, log, shown(page), "%%bash\nfor x in a; do echo -- 'y'; done")
+
+
 def test_several_cursors_type_at_once(app: App, page: Page) -> None:
     log = app.notebook("cursors", f"{FOX}a\n{FOX}b\n{FOX}a")
     app.open(page, log)

@@ -7,7 +7,7 @@ import { pointAt } from "../core/points.ts"
 import { endKernelWait, kernelWait, waitForKernel } from "./kernel_wait.ts"
 import { readCompletions } from "./kernel_replies.ts"
 import type { KernelCompletion } from "./kernel_replies.ts"
-import { localCompletions } from "./languages.ts"
+import { languageOf, localCompletions } from "./languages.ts"
 import type { CurrentProps } from "./props.ts"
 
 /** How long typing has to pause before completions are looked for. */
@@ -27,14 +27,14 @@ export function completion(props: CurrentProps): Extension {
 }
 
 async function complete(context: CompletionContext, props: CurrentProps): Promise<CompletionResult | null> {
-  const { kind, language } = props()
+  const { kind } = props()
   const isMember = context.matchBefore(/[\p{L}\p{N}_)\]}"']\.[\p{L}\p{N}_]*$/u) !== null
   if (kind === "code" && (context.explicit || isMember)) {
     const answer = fromKernel(context, props)
     const result = await (isMember ? answer : Promise.race([answer, nothingAfter(KERNEL_MILLISECONDS)]))
     if (context.aborted || result) return result
   }
-  return localCompletions(language, context)
+  return localCompletions(languageOf(props(), context.state.doc), context)
 }
 
 function nothingAfter(milliseconds: number): Promise<null> {

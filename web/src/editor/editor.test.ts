@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { visible } from "../core/visible.ts"
+import { cellLanguage } from "./cell_magic.ts"
 import { highlighted } from "./highlight.ts"
 import { readCompletions, readInspection, readSignature } from "./kernel_replies.ts"
 import { linesOf } from "./lines.ts"
@@ -15,7 +16,7 @@ function classesOf(source: string, language: string): string[] {
 describe("colours", () => {
   test("of pieces whose texts are the source", () => {
     const cases = JSON.parse(readFileSync(new URL("../../../spec/cases/visible.json", import.meta.url), "utf8")) as { texts: [string, string][] }
-    const sources = [...cases.texts.map(([source]) => source), "def f(x):\n    '''doc\n'''\n\n", "```python\nx = 1\n```\n", "-- a\r\nSELECT 'x"]
+    const sources = [...cases.texts.map(([source]) => source), "def f(x):\n    '''doc\n'''\n\n", "```python\nx = 1\n```\n", "-- a\r\nSELECT 'x", "%%bash\n\nls 'x\n", "%%time\n%%sql", "%%html\r\nx\n"]
     for (const source of sources) {
       for (const language of ["python", "markdown", "sql", "R", "julia", "bash", "javascript", "java", "none"]) {
         const pieces = highlighted(source, language)
@@ -40,6 +41,27 @@ describe("colours", () => {
     expect(classesOf('x <- "a\ny <- 1', "R")).toContain('"a:string')
     expect(classesOf("SELECT 'a\nb", "sql")).toEqual(["SELECT:keyword", "'a:string", "b:string"])
     expect(classesOf("/* a\nb", "javascript")).toEqual(["/* a:comment", "b:comment"])
+  })
+
+  test("of a cell whose magic hands it to another language", () => {
+    expect(classesOf("%%bash -e\nfor x in a; do echo 'y'; done # all", "python")).toEqual([
+      "%%bash:keyword", "for:keyword", "in:keyword", "do:keyword", "echo:keyword", "'y':string", "done:keyword", "# all:comment",
+    ])
+    expect(classesOf("%%sql\nSELECT 1 -- def", "ipython3")).toEqual(["%%sql:keyword", "SELECT:keyword", "1:number", "-- def:comment"])
+    expect(classesOf("%%html\n<b>if</b>", "python")).toEqual(["%%html:keyword"])
+    expect(classesOf("%%time\n%%bash\nexit 1", "python")).toEqual(["%%time:keyword", "%%bash:keyword", "exit:keyword", "1:number"])
+    expect(classesOf("%%markdown\n# a", "python")).toContain(" a:heading")
+  })
+
+  test("of a cell whose magic leaves it as it is", () => {
+    for (const magic of ["%%time", "%%timeit -n 1", "%%capture out", "%%unknown", "%time", "%%writefile a.py", "%%script python3", "%%"]) {
+      expect(cellLanguage(`${magic}\nx = 1`, "python"), magic).toBe("python")
+      expect(classesOf(`${magic}\nimport os`, "python"), magic).toContain("import:keyword")
+    }
+    expect(cellLanguage("%%bash\nls", "R")).toBe("R")
+    expect(["%%script /usr/bin/env bash", "%%writefile -a x.json", "%%writefile x", "%%constructor"].map((line) => cellLanguage(line, "python"))).toEqual([
+      "%%bash", "%%javascript", "%%text", "python",
+    ])
   })
 
   test("of code in Markdown", () => {

@@ -4,6 +4,7 @@
  */
 
 import { highlightCode, tagHighlighter, tags as t } from "@lezer/highlight"
+import { cellLanguage } from "./cell_magic.ts"
 import { parserFor } from "./parsers.ts"
 
 /** The classes of source text, with the tags of Lezer that they stand for. */
@@ -37,7 +38,7 @@ const MOST_COLOURED = 100_000
 
 /** The source in pieces. Joined, their texts are the source. */
 export function highlighted(source: string, language: string): readonly Piece[] {
-  const parser = parserFor(language)
+  const parser = parserFor(cellLanguage(source, language))
   if (!parser || !source || source.length > MOST_COLOURED) return plain(source)
   const pieces: Piece[] = []
   let text = ""

@@ -5,11 +5,20 @@ import type { CompletionContext, CompletionResult } from "@codemirror/autocomple
 import { globalCompletion, localCompletionSource, pythonLanguage } from "@codemirror/lang-python"
 import { defineLanguageFacet, Language } from "@codemirror/language"
 import { EditorState } from "@codemirror/state"
-import type { Extension } from "@codemirror/state"
+import type { Extension, Text } from "@codemirror/state"
+import { cellLanguage } from "./cell_magic.ts"
 import { languageName, parserFor } from "./parsers.ts"
+import type { CellEditorProps } from "./props.ts"
 import { TOKEN_LANGUAGES } from "./token_languages.ts"
 
+/** Magics stand in the first lines: no more of a long cell is read. */
+const MAGIC_CHARACTERS = 1000
 const made = new Map<string, Extension>()
+
+/** The language that a cell is in as its text is now. */
+export function languageOf({ kind, language }: Pick<CellEditorProps, "kind" | "language">, text: Text): string {
+  return kind === "code" ? cellLanguage(text.sliceString(0, MAGIC_CHARACTERS), language) : kind
+}
 
 /** The extension of a language. */
 export function languageExtension(language: string): Extension {
@@ -31,11 +40,16 @@ function parsedLanguage(name: string): Extension {
   return parser ? [new Language(defineLanguageFacet(), parser, [], name).extension, data] : data
 }
 
+/** The language below the line of a magic: `sql` of `%%sql`. */
+function bodyOf(name: string): string {
+  return name.replace(/^%%/, "")
+}
+
 function languageData(name: string): Record<string, unknown> {
-  if (name === "markdown") {
+  if (bodyOf(name) === "markdown") {
     return { commentTokens: { block: { open: "<!--", close: "-->" } }, closeBrackets: { brackets: ["(", "[", "{", "`"] } }
   }
-  const { lineComments = ["#"], blockComment } = TOKEN_LANGUAGES[name] ?? {}
+  const { lineComments = ["#"], blockComment } = TOKEN_LANGUAGES[bodyOf(name)] ?? {}
   const block = blockComment && { block: { open: blockComment[0], close: blockComment[1] } }
   return { commentTokens: { line: lineComments[0], ...block }, closeBrackets: { brackets: ["(", "[", "{", "'", '"'] } }
 }
@@ -52,5 +66,5 @@ export function localCompletions(language: string, context: CompletionContext): 
   const word = context.matchBefore(/[\p{L}\p{N}_]+$/u)
   if (name === "markdown" || (!context.explicit && (word?.text.length ?? 0) < 2)) return null
   if (name === "python") return localCompletionSource(context) ?? (context.explicit ? globalCompletion(context) : null)
-  return name === "sql" ? sqlWords(context) : completeAnyWord(context)
+  return bodyOf(name) === "sql" ? sqlWords(context) : completeAnyWord(context)
 }

@@ -3,12 +3,13 @@
 import type { Parser } from "@lezer/common"
 import { GFM, parseCode, parser as commonmark } from "@lezer/markdown"
 import { parser as python } from "@lezer/python"
+import { MagicParser } from "./magic_parser.ts"
 import { TOKEN_LANGUAGES } from "./token_languages.ts"
 import { TokenParser } from "./token_parser.ts"
 
 const made = new Map<string, Parser | null>()
 
-/** The parser of a language, by the name that a kernel gives it; null where it is shown as it is. */
+/** The parser of a language, by the name that a kernel gives it or `cellLanguage` does; null where it is shown as it is. */
 export function parserFor(language: string): Parser | null {
   const name = languageName(language)
   const known = made.get(name)
@@ -26,6 +27,7 @@ export function languageName(language: string): string {
 }
 
 function makeParser(name: string): Parser | null {
+  if (name.startsWith("%%")) return new MagicParser(parserFor(name.slice(2)))
   if (name === "python") return python
   if (name === "markdown") {
     return commonmark.configure([GFM, parseCode({ codeParser: (info) => parserFor(/^\S*/.exec(info)?.[0] ?? "") })])

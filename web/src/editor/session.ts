@@ -8,8 +8,8 @@ import { closeBrackets, closeCompletion } from "@codemirror/autocomplete"
 import { history } from "@codemirror/commands"
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language"
 import { highlightSelectionMatches } from "@codemirror/search"
-import { Compartment, EditorState } from "@codemirror/state"
-import type { Extension } from "@codemirror/state"
+import { Compartment, EditorState, Text } from "@codemirror/state"
+import type { Extension, Transaction, TransactionSpec } from "@codemirror/state"
 import { crosshairCursor, drawSelection, dropCursor, EditorView, placeholder, rectangularSelection, tooltips } from "@codemirror/view"
 import type { ViewUpdate } from "@codemirror/view"
 import { hasPairs, pointAt, unitAt } from "../core/points.ts"
@@ -21,7 +21,7 @@ import { HIGHLIGHTER } from "./highlight.ts"
 import { closeInspection, inspection } from "./inspection.ts"
 import { showInvisible } from "./invisible.ts"
 import { keys } from "./keys.ts"
-import { languageExtension } from "./languages.ts"
+import { languageExtension, languageOf } from "./languages.ts"
 import { lineMarks, setMarks } from "./marks.ts"
 import { peers } from "./peers.ts"
 import type { CellEditorProps, InitialPlace, Range } from "./props.ts"
@@ -70,7 +70,7 @@ export class CellSession {
     const source = props.readSource?.() ?? props.source
     const missed = difference(this.#state.doc.toString(), source)
     if (missed.length) this.#state = this.#state.update(remoteTransaction(missed, this.#state.doc.toString())).state
-    this.#state = this.#state.update({ effects: this.#configured.reconfigure(configuration(props)) }).state
+    this.#state = this.#state.update({ effects: this.#configured.reconfigure(configuration(props, this.#state.doc)) }).state
     const view = new EditorView({ state: this.#state, parent })
     this.#view = view
     const stop = props.watch((edit, text) => this.#binding.receive(edit, text))
@@ -92,7 +92,7 @@ export class CellSession {
     const before = this.#props
     this.#props = props
     if (isConfiguredAlike(before, props)) return
-    this.#view?.dispatch({ effects: this.#configured.reconfigure(configuration(props)) })
+    this.#view?.dispatch({ effects: this.#configured.reconfigure(configuration(props, this.#view.state.doc)) })
   }
 
   mark(marks: CellEditorProps["marks"]): void {
@@ -138,7 +138,8 @@ export class CellSession {
       peers(props),
       lineMarks,
       theme,
-      this.#configured.of(configuration(this.#props)),
+      this.#configured.of(configuration(this.#props, Text.of(this.#props.source.split("\n")))),
+      EditorState.transactionExtender.of((transaction) => this.#withLanguage(transaction)),
       EditorView.updateListener.of((update) => this.#updated(update)),
       EditorView.domEventHandlers({
         paste: (event) => this.#takeFiles(event.clipboardData),
@@ -151,6 +152,12 @@ export class CellSession {
         blur: () => void setTimeout(() => this.#binding.release()),
       }),
     ]
+  }
+
+  /** A first line that becomes a magic, as `%%sql`, changes the language with it. */
+  #withLanguage({ docChanged, startState, newDoc }: Transaction): Pick<TransactionSpec, "effects"> | null {
+    if (!docChanged || languageOf(this.#props, startState.doc) === languageOf(this.#props, newDoc)) return null
+    return { effects: this.#configured.reconfigure(configuration(this.#props, newDoc)) }
   }
 
   #takeFiles(data: DataTransfer | null): boolean {
@@ -173,10 +180,11 @@ export class CellSession {
 }
 
 /** What depends on the props and may change while the editor is mounted. */
-function configuration({ kind, language, readOnly = false, placeholder: hint }: CellEditorProps): Extension {
+function configuration(props: CellEditorProps, text: Text): Extension {
+  const { kind, readOnly = false, placeholder: hint } = props
   const isText = kind === "markdown" || kind === "raw"
   return [
-    languageExtension(kind === "code" ? language : kind),
+    languageExtension(languageOf(props, text)),
     EditorState.readOnly.of(readOnly),
     EditorView.editable.of(!readOnly),
     hint ? placeholder(hint) : [],
