@@ -17,7 +17,8 @@ const TABLE = {
   sync: { ours: ["core"], packages: [] },
   actions: { ours: ["core", "sync"], packages: [] },
   editor: { ours: ["core"], packages: ["@codemirror", "@lezer", "react", "react-dom"] },
-  outputs: { ours: ["core", "ui"], packages: ["react", "react-dom", "markdown-it", "katex"] },
+  // Code in a text is coloured as cells are.
+  outputs: { ours: ["core", "ui"], files: ["editor/colour_code.ts"], packages: ["react", "react-dom", "markdown-it", "katex"] },
   frame: { ours: [], files: ["outputs/protocol.ts"], packages: ["vega", "vega-lite", "vega-embed", "plotly.js-dist-min"] },
   ui: { ours: [], packages: ["react", "react-dom", "@base-ui/react"] },
   hooks: { ours: ["core", "sync"], packages: ["react"] },

@@ -126,14 +126,18 @@ def test_input_is_answered_in_place_by_who_ran_it_and_a_password_is_hidden(
 
 
 def test_a_click_puts_the_cursor_where_it_was_and_text_is_typed_there(app: App, page: Page) -> None:
-    book = Book.of(app, page, "abcdef\nghijkl", ("markdown", "# Title\n\nSome *text*."))
+    text = "# Title\n\n```python\nimport os\n```\n\n```unknown\nimport os\n```\n\nSome *text*."
+    book = Book.of(app, page, "abcdef\nghijkl", ("markdown", text))
+    # Code in a text has the colours of cells.
+    expect(book.cell(1).locator("pre code .hl-keyword")).to_have_text(["import"])
+    expect(book.cell(1).locator("pre code")).to_have_text(["import os\n", "import os\n"])
     box = book.cell(0).locator("[data-source] code").bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 300, box["y"] + 12)
     expect(book.editor).to_be_focused()
     page.keyboard.type("X")
     page.keyboard.press("Escape")
-    book.until_sources("abcdefX\nghijkl", "# Title\n\nSome *text*.")
+    book.until_sources("abcdefX\nghijkl", text)
     book.cell(1).locator("[data-source]").dblclick()
     expect(book.editor).to_be_focused()
     page.keyboard.press("Control+End")

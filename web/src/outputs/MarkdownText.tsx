@@ -16,6 +16,7 @@ interface Props {
 }
 
 const NONE: JsonObject = {}
+const CODE = "pre > code[class^='language-']"
 
 export const MarkdownText = memo(function MarkdownText({ source, attachments = NONE }: Props) {
   const place = useRef<HTMLDivElement>(null)
@@ -25,7 +26,8 @@ export const MarkdownText = memo(function MarkdownText({ source, attachments = N
     const element = place.current
     if (html === null || !element) return undefined
     element.replaceChildren(markdownNodes(html, attachments))
-    return element.querySelector("code.math") ? drawFormulas(element) : undefined
+    const stops = [element.querySelector("code.math") && drawFormulas(element), element.querySelector(CODE) && colourBlocks(element)]
+    return () => stops.forEach((stop) => stop?.())
   }, [html, attachments])
   if (html === null) return <TerminalText text={source} />
   return <div ref={place} className={css["prose"]} dir="auto" />
@@ -46,5 +48,19 @@ function drawFormulas(element: HTMLElement): () => void {
   })
   return () => {
     isCurrent = false
+  }
+}
+
+/** Blocks of code have no colours until the parsers are there. */
+function colourBlocks(element: HTMLElement): () => void {
+  const stops: (() => void)[] = []
+  let isCurrent = true
+  void import("../editor/colour_code.ts").then(({ colourCode }) => {
+    if (!isCurrent) return
+    for (const code of element.querySelectorAll<HTMLElement>(CODE)) stops.push(colourCode(code, /language-(\S+)/.exec(code.className)?.[1] ?? ""))
+  })
+  return () => {
+    isCurrent = false
+    for (const stop of stops) stop()
   }
 }
