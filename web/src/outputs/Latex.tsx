@@ -1,41 +1,35 @@
-/** An output in LaTeX: a formula. Whole documents stay as they are written: a browser cannot typeset them. */
+/** An output in LaTeX: a formula is typeset. All else stays as it is written, and is said to be: a browser cannot typeset documents. */
 
 import { memo, useEffect, useRef, useState } from "react"
-import { harmless } from "../core/visible.ts"
+import { Notice } from "./Actions.tsx"
+import { formulaIn } from "./latex_formula.ts"
 import { TerminalText } from "./TerminalText.tsx"
 import css from "./MarkdownText.module.css"
 
-/** The formula of a LaTeX output without what surrounds it; null of what is more than a formula. */
-export function formulaIn(source: string): { readonly tex: string; readonly isDisplayed: boolean } | null {
-  const text = source.trim()
-  if (/\\documentclass|\\begin\{(?:tabular|table|figure|document|itemize|enumerate|longtable)/.test(text)) return null
-  const bare = /^(\$\$?)(?:\\displaystyle\b)?\s*([^]*?)\s*\1$/.exec(text) ?? /^(\\\[|\\\()\s*([^]*?)\s*(?:\\\]|\\\))$/.exec(text)
-  if (!bare && !/^\\begin\{/.test(text)) return null
-  return { tex: bare?.[2] ?? text, isDisplayed: !bare || bare[1] !== "\\(" }
-}
+type Drawn = { readonly source: string; readonly isRead: boolean }
 
 export const Latex = memo(function Latex({ source }: { readonly source: string }) {
   const place = useRef<HTMLDivElement>(null)
-  const [isDrawn, setIsDrawn] = useState(false)
+  const [last, setLast] = useState<Drawn | null>(null)
   const formula = formulaIn(source)
-  const tex = formula?.tex
   useEffect(() => {
     let isCurrent = true
-    if (tex === undefined) return
+    const wanted = formulaIn(source)
+    if (!wanted) return
     void import("./math.ts").then(({ drawMath }) => {
-      if (!isCurrent || !place.current) return
-      drawMath(place.current, tex, true)
-      setIsDrawn(true)
+      if (isCurrent && place.current) setLast({ source, isRead: drawMath(place.current, wanted.tex, wanted.isDisplayed) })
     })
     return () => {
       isCurrent = false
     }
-  }, [tex])
-  if (!formula) return <TerminalText text={source} />
+  }, [source])
+  const drawn = last?.source === source ? last : null
+  const isFormula = formula !== null && drawn?.isRead !== false
   return (
     <>
-      <div ref={place} className={css["latex"]} data-output="latex" />
-      {!isDrawn && <TerminalText text={harmless(formula.tex)} />}
+      {isFormula && <div ref={place} className={css["latex"]} data-output="latex" hidden={!drawn} />}
+      {!(isFormula && drawn) && <TerminalText text={source} />}
+      {!isFormula && <Notice text="LaTeX source: only formulas are typeset here." />}
     </>
   )
 })
