@@ -12,6 +12,7 @@ import { ErrorBoundary } from "./shell/ErrorBoundary.tsx"
 import { followLinks } from "./shell/links.ts"
 import { NotFoundPage, SignInPage } from "./shell/SignInPage.tsx"
 import css from "./shell/shell.module.css"
+import { hostPermissions } from "./sync/allowed_hosts.ts"
 import { browserParts, forgetPageKey, signInHere } from "./sync/browser.ts"
 import { Fault } from "./sync/fault.ts"
 import type { OpenParts } from "./sync/open.ts"
@@ -162,6 +163,7 @@ async function start(page: HTMLElement): Promise<void> {
   const parts = browserParts()
   const preferences = new Preferences(parts.storage)
   preferences.follow(window)
+  hostPermissions(parts.storage).follow(window)
   preferences.theme.subscribe(() => applyTheme(preferences.theme.get()))
   applyTheme(preferences.theme.get())
   createRoot(page).render(

@@ -4,7 +4,7 @@ import { Fragment, useEffect, useLayoutEffect, useMemo } from "react"
 import type { PanelSpec } from "../hooks/panel.ts"
 import { useField, useValue } from "../hooks/values.ts"
 import type { OutputContext } from "../outputs/context.ts"
-import { allowedHosts } from "../sync/allowed_hosts.ts"
+import { hostPermissions } from "../sync/allowed_hosts.ts"
 import { widgetStates } from "../sync/widget_states.ts"
 import { Announcer } from "./Announcer.tsx"
 import { CellList } from "./CellList.tsx"
@@ -52,7 +52,7 @@ function outputContext(page: Page): OutputContext {
     log,
     nonce,
     blob: (hash) => parts.api.blob(hash),
-    hosts: allowedHosts(parts.storage, log),
+    hosts: hostPermissions(parts.storage).of(log),
     whole: (execution) => parts.api.execution(log, execution),
     onGoToLine: (cell, line) => page.goToLine(cell, line),
     widgets: () => widgetStates(parts.api, page.live.store.get()),

@@ -1,12 +1,13 @@
 /** An output in a frame, and under it what the frame wanted and did not get. */
 
-import { useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react"
+import { Fragment, useCallback, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react"
 import { Notice } from "./Actions.tsx"
 import type { OutputContext } from "./context.ts"
 import { hasFrame, lastHeight, takeFrame } from "./frames.ts"
 import type { FrameState, OutputFrame } from "./frames.ts"
 import { hostOf } from "./protocol.ts"
 import type { Content } from "./protocol.ts"
+import { useNear } from "./use_near.ts"
 import css from "./Frame.module.css"
 
 interface Props {
@@ -36,7 +37,7 @@ export function Frame({ name, source, content, title, context, guess }: Props) {
   useLayoutEffect(() => {
     const element = place.current
     if (!isWanted || !element) return
-    const taken = takeFrame(name, source, hosts, title)
+    const taken = takeFrame(name, source, context.hosts, title)
     taken.attach(element)
     setFrame(taken)
     if (!taken.isFilled) {
@@ -46,13 +47,15 @@ export function Frame({ name, source, content, title, context, guess }: Props) {
       )
     }
     return () => taken.detach(element)
-  }, [isWanted, name, source, hosts, title])
+    // Of other hosts, it is another frame.
+  }, [isWanted, name, source, context.hosts, hosts, title])
   const height = state?.height || (lastHeight(name) ?? guess)
   return (
     <div className={css["output"]} data-output="frame">
       <div ref={place} className={css["place"]} tabIndex={-1} style={{ minHeight: state?.isGone ? 0 : height }} />
       {state?.isHinted && <span className={css["hint"]}>Click into it to scroll or zoom there; Esc leaves.</span>}
       {state && <FrameNotes state={state} context={context} />}
+      {hosts.length > 0 && <AllowedHostsLine hosts={hosts} context={context} />}
       {problem && <Notice text={problem} isError />}
     </div>
   )
@@ -63,20 +66,6 @@ const none = (): null => null
 
 function useFrameState(frame: OutputFrame | null): FrameState | null {
   return useSyncExternalStore<FrameState | null>(frame?.subscribe ?? nothing, frame?.get ?? none)
-}
-
-/** Whether an element is near the view. */
-function useNear(place: { readonly current: Element | null }, was: boolean): boolean {
-  const [isNear, setIsNear] = useState(was)
-  useEffect(() => {
-    const element = place.current
-    if (!element) return
-    const see = (entries: readonly IntersectionObserverEntry[]): void => setIsNear(entries.at(-1)?.isIntersecting ?? false)
-    const observer = new IntersectionObserver(see, { rootMargin: "600px 0px" })
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [place])
-  return isNear
 }
 
 // ---- What is said under it
@@ -104,12 +93,32 @@ function WantedHost({ host, context }: { readonly host: string; readonly context
     <Notice text={`wanted ${host}`}>
       {" · "}
       {canBe ? (
-        <button type="button" className={css["allow"]} onClick={allow}>
+        <button type="button" className={css["action"]} onClick={allow}>
           Allow for me in this notebook
         </button>
       ) : (
         "outputs never reach this machine or its network"
       )}
+    </Notice>
+  )
+}
+
+/** What this person allowed before: it holds for every output of the notebook, and is withdrawn at any of them. */
+function AllowedHostsLine({ hosts, context }: { readonly hosts: readonly string[]; readonly context: OutputContext }) {
+  return (
+    <Notice text="may load from ">
+      {hosts.map((host, index) => (
+        <Fragment key={host}>
+          {index > 0 && ", "}
+          <span className={css["host"]}>
+            {host}
+            {" · "}
+            <button type="button" className={css["action"]} aria-label={`Withdraw ${host}`} onClick={() => context.hosts.withdraw(host)}>
+              Withdraw
+            </button>
+          </span>
+        </Fragment>
+      ))}
     </Notice>
   )
 }

@@ -6,6 +6,7 @@ import type { CellId, Execution, ExecutionId, JsonObject, LogId } from "../core/
 export interface AllowedHosts {
   readonly get: () => readonly string[]
   readonly allow: (host: string) => void
+  readonly withdraw: (host: string) => void
   readonly subscribe: (listener: () => void) => () => void
 }
 

@@ -9,6 +9,7 @@
  * minute, as by an undone removal, finds its frame parked.
  */
 
+import type { AllowedHosts } from "./context.ts"
 import { readFromFrame } from "./protocol.ts"
 import type { Content, FromFrame, ToFrame } from "./protocol.ts"
 import { frameTheme, watchTheme } from "./frame_theme.ts"
@@ -45,9 +46,9 @@ let stopListening: (() => void) | null = null
 let pointerSeen = -Infinity
 
 /** The frame of that key, made if it is not there, or if it shows something else. */
-export function takeFrame(key: string, source: unknown, hosts: readonly string[], title: string): OutputFrame {
+export function takeFrame(key: string, source: unknown, hosts: AllowedHosts, title: string): OutputFrame {
   const found = frames.get(key)
-  if (found && found.source === source && found.hosts === hosts.join()) return found
+  if (found && found.source === source && found.hosts === hosts.get().join()) return found
   found?.end()
   const made = new OutputFrame(key, source, hosts, title)
   frames.set(key, made)
@@ -91,14 +92,19 @@ export class OutputFrame {
   #loads = 0
   #growths = 0
   #timer: ReturnType<typeof setTimeout> | undefined
+  readonly #stopHosts: () => void
   #state: FrameState
 
-  constructor(key: string, source: unknown, hosts: readonly string[], title: string) {
+  constructor(key: string, source: unknown, hosts: AllowedHosts, title: string) {
     this.#key = key
     this.source = source
-    this.hosts = hosts.join()
+    this.hosts = hosts.get().join()
+    // One that is shown is made anew by who shows it. One that waits out of sight must not go on with a host that was withdrawn.
+    this.#stopHosts = hosts.subscribe(() => {
+      if (!this.place && hosts.get().join() !== this.hosts) this.end()
+    })
     this.#state = { height: heights.get(key) ?? 0, wanted: [], failures: [], link: null, isDrawn: false, isGone: false, isHinted: false, isEnded: false }
-    this.element = makeElement(hosts, title)
+    this.element = makeElement(this.hosts, title)
     this.element.style.height = `${this.#state.height}px`
     this.element.addEventListener("load", () => this.#loaded())
   }
@@ -147,6 +153,7 @@ export class OutputFrame {
 
   end(): void {
     clearTimeout(this.#timer)
+    this.#stopHosts()
     this.#port?.close()
     this.element.remove()
     this.#set({ isEnded: true })
@@ -266,13 +273,13 @@ export class OutputFrame {
 
 // ---- The element
 
-function makeElement(hosts: readonly string[], title: string): HTMLIFrameElement {
+function makeElement(hosts: string, title: string): HTMLIFrameElement {
   const element = document.createElement("iframe")
   element.title = title
   element.setAttribute("sandbox", "allow-scripts")
   element.referrerPolicy = "no-referrer"
   element.allow = ""
-  element.src = hosts.length ? `/frame?hosts=${hosts.join()}` : "/frame"
+  element.src = hosts ? `/frame?hosts=${hosts}` : "/frame"
   return element
 }
 

@@ -1,4 +1,4 @@
-/** Settings: me and my browsers, agents and tokens, appearance, keys. */
+/** Settings: me and my browsers, agents and tokens, hosts of outputs, appearance, keys. */
 
 import { useValue } from "../hooks/values.ts"
 import type { OpenParts } from "../sync/open.ts"
@@ -6,6 +6,7 @@ import type { Preferences } from "../sync/preferences.ts"
 import { Header } from "../ui/Header.tsx"
 import { useTitle } from "../ui/title.ts"
 import { Appearance } from "./Appearance.tsx"
+import { HostsSection } from "./HostsSection.tsx"
 import { KeysTable } from "./KeysTable.tsx"
 import { MeSection } from "./MeSection.tsx"
 import css from "./Settings.module.css"
@@ -31,11 +32,13 @@ export default function SettingsPage({ parts, preferences, onSignedOut }: Settin
         <nav className={css["nav"]} aria-label="Settings">
           <a href="#you">You</a>
           <a href="#agents">Agents and tokens</a>
+          <a href="#hosts">Hosts of outputs</a>
           <a href="#appearance">Appearance</a>
           <a href="#keys">Keys</a>
         </nav>
         <MeSection parts={parts} me={me} tokens={tokens} onSignedOut={onSignedOut} />
         <TokensSection parts={parts} me={me} tokens={tokens} />
+        <HostsSection parts={parts} />
         <Appearance preferences={preferences} />
         <KeysTable />
       </main>
