@@ -75,7 +75,7 @@ function DisplayView(props: ViewProps) {
     case "json":
       return <WithText {...props} show={(text) => <JsonTree value={isInline(display, choice.media) ? untagged(parsed(text)) : parsed(text)} />} />
     case "plain":
-      return <WithText {...props} show={(text) => <PlainText text={text} context={context} />} />
+      return <WithText {...props} show={(text) => <PlainText text={text} name={props.name} context={context} />} />
     case "markdown":
       return <WithText {...props} show={(text) => <MarkdownText source={text} />} />
     case "latex":
@@ -125,9 +125,9 @@ function Fetched({ display, choice, context, show }: Omit<ViewProps, "name" | "l
 }
 
 /** A long repr is folded as a long stream is. */
-function PlainText({ text, context }: { readonly text: string; readonly context: OutputContext }) {
+function PlainText({ text, name, context }: { readonly text: string; readonly name: string; readonly context: OutputContext }) {
   const stream = useMemo(() => ({ kind: "stream", name: "stdout", head: text }) as const, [text])
-  return <StreamOutput stream={stream} isRunning={false} context={context} />
+  return <StreamOutput stream={stream} name={name} isRunning={false} context={context} />
 }
 
 function Html(props: ViewProps & { readonly html: string }) {

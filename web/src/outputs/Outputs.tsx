@@ -7,6 +7,7 @@ import { Notice } from "./Actions.tsx"
 import type { OutputContext } from "./context.ts"
 import { DisplayOutput } from "./DisplayOutput.tsx"
 import { byteSize } from "./media.ts"
+import { outputName } from "./shown_place.ts"
 import { StreamOutput } from "./Stream.tsx"
 import { Traceback } from "./Traceback.tsx"
 import css from "./Outputs.module.css"
@@ -50,13 +51,14 @@ interface OneOutputProps extends Props {
 }
 
 function OneOutput({ output, at, cell, execution, context, isRunning }: OneOutputProps) {
+  const name = outputName(context.log, cell, execution.id, at)
   switch (output.kind) {
     case "stream":
-      return <StreamOutput stream={output} isRunning={isRunning} context={context} />
+      return <StreamOutput stream={output} name={name} isRunning={isRunning} context={context} />
     case "error":
       return <Traceback raised={output} cell={cell} execution={execution} context={context} />
     case "display":
-      return <DisplayOutput display={output} name={`${context.log}/${cell}/${execution.id}/${at}`} label={`cell ${cell}, output ${at + 1}`} context={context} />
+      return <DisplayOutput display={output} name={name} label={`cell ${cell}, output ${at + 1}`} context={context} />
   }
 }
 

@@ -3,26 +3,36 @@
  * ended, the first and the last ones, and the whole text on demand.
  */
 
-import { memo, useLayoutEffect, useRef, useState } from "react"
+import { memo, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react"
 import type { Stream } from "../core/types.gen.ts"
 import type { OutputContext } from "./context.ts"
 import { download } from "./download.ts"
 import { Actions, Notice } from "./Actions.tsx"
+import { COUNTED_UNASKED, countLinesOf, knownLines, watchLines } from "./line_counts.ts"
 import { byteSize } from "./media.ts"
-import { cutWide, endedWindow, Following } from "./stream_window.ts"
+import { shownPlace } from "./shown_place.ts"
+import type { OutputPlace } from "./shown_place.ts"
+import { cutWide, endedWindow, Following, isFoldedAway } from "./stream_window.ts"
+import type { Window } from "./stream_window.ts"
 import { terminalNodes } from "./terminal_text.ts"
 import { TerminalText } from "./TerminalText.tsx"
 import css from "./Stream.module.css"
 import text from "./TerminalText.module.css"
+import { useNear } from "./use_near.ts"
 import { WholeText } from "./WholeText.tsx"
+
+/** Bytes of text that a page takes at once: a browser has no longer strings than twice as many characters. */
+const MOST_SHOWN = 200_000_000
 
 interface Props {
   readonly stream: Stream
+  /** Names the output, so that a place in it can be shown. */
+  readonly name?: string | undefined
   readonly isRunning: boolean
   readonly context: OutputContext
 }
 
-export const StreamOutput = memo(function StreamOutput({ stream, isRunning, context }: Props) {
+export const StreamOutput = memo(function StreamOutput({ stream, name, isRunning, context }: Props) {
   const isError = stream.name === "stderr"
   return (
     <div className={isError ? css["stderr"] : css["stdout"]} role={isError ? "group" : undefined} aria-label={isError ? "stderr" : undefined}>
@@ -31,7 +41,7 @@ export const StreamOutput = memo(function StreamOutput({ stream, isRunning, cont
           stderr
         </span>
       )}
-      {isRunning ? <RunningStream stream={stream} /> : <EndedStream key={stream.blob?.hash} stream={stream} context={context} />}
+      {isRunning ? <RunningStream stream={stream} /> : <EndedStream key={stream.blob?.hash} stream={stream} name={name} context={context} />}
     </div>
   )
 })
@@ -83,13 +93,25 @@ class Drawing {
 
 // ---- Once it has ended
 
-function EndedStream({ stream, context }: { readonly stream: Stream; readonly context: OutputContext }) {
-  const [whole, setWhole] = useState<"closed" | "open" | "searched">("closed")
+interface EndedProps extends Omit<Props, "isRunning"> {
+  readonly name: string | undefined
+}
+
+type Opened = "closed" | "open" | "searched"
+
+function EndedStream({ stream, name, context }: EndedProps) {
+  const [whole, setWhole] = useState<Opened>("closed")
   const [problem, setProblem] = useState("")
-  const shown = endedWindow(stream)
+  const element = useRef<HTMLDivElement>(null)
+  const shown = endedWindow(stream, useLines(stream, context, element))
+  const place = usePlace(name, shown, () => setWhole("open"))
   if (shown.tail === null) return <TerminalText text={cutWide(shown.head)} />
-  const load = async (): Promise<string> => {
-    return stream.blob && stream.omitted ? (await context.blob(stream.blob.hash)).text() : (stream.head ?? "") + (stream.tail ?? "")
+  const blob = stream.omitted ? stream.blob : null
+  const load = async (): Promise<Blob> => {
+    if (!blob) return new Blob([stream.head ?? "", stream.tail ?? ""], { type: "text/plain" })
+    const loaded = await context.blob(blob.hash)
+    void countLinesOf(blob.hash, loaded)
+    return loaded
   }
   const save = (): void => {
     setProblem("")
@@ -98,22 +120,58 @@ function EndedStream({ stream, context }: { readonly stream: Stream; readonly co
       (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
     )
   }
+  const isTooLong = (blob?.size ?? 0) > MOST_SHOWN
   const items = [
-    whole === "closed" ? { label: "Show all", onClick: () => setWhole("open") } : { label: "Show less", onClick: () => setWhole("closed") },
-    { label: "Search", onClick: () => setWhole("searched") },
+    ...(isTooLong ? [] : [whole === "closed" ? { label: "Show all", onClick: () => setWhole("open") } : { label: "Show less", onClick: () => setWhole("closed") }]),
+    ...(isTooLong ? [] : [{ label: "Search", onClick: () => setWhole("searched") }]),
     { label: "Download", onClick: save },
   ]
   return (
-    <>
-      {whole === "closed" ? <Ends shown={shown} /> : <WholeText stream={stream} load={load} isSearched={whole === "searched"} label={stream.name} />}
-      <Actions says={shown.lines === null ? byteSize(stream.blob?.size ?? 0) : `${shown.lines.toLocaleString("en")} lines`} items={items} />
+    <div ref={element}>
+      {whole === "closed" || isTooLong ? (
+        <Ends shown={shown} />
+      ) : (
+        <WholeText stream={stream} load={async () => (await load()).text()} isSearched={whole === "searched"} place={place} label={stream.name} />
+      )}
+      <Actions says={lengthText(shown.lines, blob?.size ?? 0) + (isTooLong ? ", too long to be shown in a page" : "")} items={items} />
       {problem && <Notice text={problem} isError />}
-    </>
+    </div>
   )
 }
 
-function Ends({ shown }: { readonly shown: ReturnType<typeof endedWindow> }) {
-  const left = shown.hidden === null ? "more lines" : `${shown.hidden.toLocaleString("en")} more lines`
+/** How long a text is: in lines where they were counted, and otherwise what is known of it. */
+function lengthText(lines: number | null, bytes: number): string {
+  return lines === null ? `${byteSize(bytes)} of text` : `${lines.toLocaleString("en")} lines`
+}
+
+/** How many lines the blob of a stream has. A small one is fetched for that when it is near the view; null of others until they are here. */
+function useLines(stream: Stream, context: OutputContext, element: { readonly current: Element | null }): number | null {
+  const blob = stream.omitted ? stream.blob : null
+  const lines = useSyncExternalStore(watchLines, () => (blob ? knownLines(blob.hash) : null))
+  const isNear = useNear(element, false)
+  const wanted = blob && lines === null && isNear && blob.size <= COUNTED_UNASKED ? blob.hash : null
+  useEffect(() => {
+    if (wanted === null) return
+    // Where it cannot be had, its size is said instead.
+    context.blob(wanted).then((loaded) => countLinesOf(wanted, loaded), () => undefined)
+  }, [wanted, context])
+  return lines
+}
+
+/** The place of this output that is to be seen, where it is in lines that are folded away. */
+function usePlace(name: string | undefined, shown: Window, open: () => void): OutputPlace | null {
+  const wanted = useSyncExternalStore(shownPlace.subscribe, shownPlace.get)
+  const place = wanted && wanted.output === name && isFoldedAway(shown, wanted.line) ? wanted : null
+  const [last, setLast] = useState<OutputPlace | null>(null)
+  if (place && place !== last) {
+    setLast(place)
+    open()
+  }
+  return place
+}
+
+function Ends({ shown }: { readonly shown: Window }) {
+  const left = shown.hidden === null ? "what is between is not shown here" : `${shown.hidden.toLocaleString("en")} more lines`
   return (
     <>
       <TerminalText text={cutWide(shown.head)} />

@@ -5,6 +5,7 @@ import { Notice } from "./Actions.tsx"
 import { overwritten } from "./ansi.ts"
 import { cutWide } from "./stream_window.ts"
 import { terminalNodes } from "./terminal_text.ts"
+import type { OutputPlace } from "./shown_place.ts"
 import { PAGE, TextPages } from "./text_pages.ts"
 import type { Found } from "./text_pages.ts"
 import { useLoaded } from "./use_loaded.ts"
@@ -17,12 +18,14 @@ interface Props {
   readonly load: () => Promise<string>
   /** Whether the search is to be focused. */
   readonly isSearched: boolean
+  /** The place to show first, and whenever it is another one. */
+  readonly place?: OutputPlace | null
   readonly label: string
 }
 
 const BLOCK = 100
 
-export function WholeText({ stream, load, isSearched, label }: Props) {
+export function WholeText({ stream, load, isSearched, place: wanted = null, label }: Props) {
   const loaded = useLoaded(stream, async () => TextPages.of(overwritten(await load())))
   const pages = loaded.state === "there" ? loaded.value : null
   const [page, setPage] = useState(0)
@@ -34,6 +37,11 @@ export function WholeText({ stream, load, isSearched, label }: Props) {
     },
     [pages],
   )
+  const [last, setLast] = useState<OutputPlace | null>(null)
+  if (pages && wanted && wanted !== last) {
+    setLast(wanted)
+    go(...placeOf(pages, wanted))
+  }
   return (
     <div>
       <SearchBar pages={pages} isFocused={isSearched} onGo={go} />
@@ -42,6 +50,14 @@ export function WholeText({ stream, load, isSearched, label }: Props) {
       {loaded.state === "failed" && <Notice text={loaded.message} isError />}
     </div>
   )
+}
+
+/** Where a line is in the text, and the words that are to be seen in it. */
+function placeOf(pages: TextPages, { line, text }: OutputPlace): [at: number, length: number] {
+  const start = pages.lineStart(line)
+  const end = pages.text.indexOf("\n", start)
+  const at = pages.text.slice(start, end < 0 ? undefined : end).toLowerCase().indexOf(text.toLowerCase())
+  return at < 0 ? [start, 0] : [start + at, text.length]
 }
 
 function Pager({ pages, page, onPage }: { readonly pages: TextPages; readonly page: number; readonly onPage: (page: number) => void }) {
@@ -173,6 +189,7 @@ function countBefore(pages: TextPages, page: number, offset: number): number {
 /** Mark what was found, and bring it into view. */
 function mark(block: Element, pages: TextPages, { at, length }: { readonly at: number; readonly length: number }): void {
   const wanted = pages.text.slice(at, at + length).toLowerCase()
+  if (!wanted) return
   const start = pages.text.lastIndexOf("\n", at - 1) + 1
   const before = pages.text.slice(start, at).toLowerCase().split(wanted).length - 1
   const line = countBefore(pages, pages.pageAt(at), at) % BLOCK

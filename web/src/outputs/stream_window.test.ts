@@ -30,9 +30,11 @@ test("a short text is whole, a long one has two ends", () => {
   expect(long).toMatchObject({ lines: 1000, hidden: 960 })
 })
 
-test("of a text that is in a blob, the number of lines is not known", () => {
+test("of a text that is in a blob, the number of lines is known once they were counted", () => {
   const shown = endedWindow(stream({ head: numbered(100), omitted: 5000, tail: `ine\n${numbered(30)}` }))
   expect(shown).toMatchObject({ head: numbered(20), tail: numbered(20, 11), lines: null, hidden: null })
+  const counted = endedWindow(stream({ head: numbered(100), omitted: 5000, tail: `ine\n${numbered(30)}` }), 900)
+  expect(counted).toMatchObject({ head: shown.head, tail: shown.tail, lines: 900, hidden: 860 })
 })
 
 test("the tail looks as the text before it says", () => {

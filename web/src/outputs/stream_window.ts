@@ -24,7 +24,7 @@ export interface Window {
   /** The last lines, and how they begin to look; null where nothing is left out. */
   readonly tail: string | null
   readonly tailLook: Look
-  /** How many lines the text has; null where that is in the blob only. */
+  /** How many lines the text has; null where that is in the blob only, and was not counted. */
   readonly lines: number | null
   /** How many of them lie between head and tail. */
   readonly hidden: number | null
@@ -59,13 +59,15 @@ export function firstLinesEnd(text: string, count: number): number {
   return at
 }
 
-/** What is shown of a stream that has ended. */
-export function endedWindow(stream: Stream): Window {
+/** What is shown of a stream that has ended. `counted` is how many lines its blob has, where that is known. */
+export function endedWindow(stream: Stream, counted: number | null = null): Window {
   const { head = "", omitted = 0, tail = "" } = stream
   if (!omitted) return textWindow(head + tail)
   const first = firstLinesEnd(head, ENDS)
   const last = lastLinesStart(tail, ENDS)
-  return { head: head.slice(0, first), tail: tail.slice(last), tailLook: lookAfter(tail.slice(0, last)), lines: null, hidden: null }
+  const shown = [head.slice(0, first), tail.slice(last)] as const
+  const hidden = counted === null ? null : Math.max(0, counted - countLines(shown[0]) - countLines(shown[1]))
+  return { head: shown[0], tail: shown[1], tailLook: lookAfter(tail.slice(0, last)), lines: counted, hidden }
 }
 
 /** The same of a text that is all there. */
@@ -75,6 +77,11 @@ export function textWindow(text: string): Window {
   const first = firstLinesEnd(text, ENDS)
   const last = lastLinesStart(text, ENDS)
   return { head: text.slice(0, first), tail: text.slice(last), tailLook: lookAfter(text.slice(0, last)), lines, hidden: lines - 2 * ENDS }
+}
+
+/** Whether a line, counted from 1, is not among the first that are shown of a text that is cut: only the whole text has it for sure. */
+export function isFoldedAway({ tail }: Window, line: number): boolean {
+  return tail !== null && line > ENDS
 }
 
 /** Cut the lines of a text that are too long to be shown. */

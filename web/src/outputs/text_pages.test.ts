@@ -11,6 +11,8 @@ test("a text has pages of lines", async () => {
   expect(pages.pageAt(text.indexOf(`Line ${PAGE}\n`))).toBe(1)
   expect(pages.pageAt(text.indexOf(`Line ${PAGE}\n`) - 1)).toBe(0)
   expect((await TextPages.of("a\nb")).lines).toBe(2)
+  for (const line of [1, 2, PAGE, PAGE + 1, 2 * PAGE + 10]) expect(text.slice(pages.lineStart(line)).split("\n", 1)).toEqual([`Line ${line - 1}`])
+  expect(pages.lineStart(9 * PAGE)).toBe(text.length)
 })
 
 test("a page begins as the one before it ended", async () => {

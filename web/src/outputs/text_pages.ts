@@ -52,6 +52,17 @@ export class TextPages {
     return this.#starts[page] ?? this.text.length
   }
 
+  /** Where a line begins, counted from 1. */
+  lineStart(line: number): number {
+    let at = this.start(Math.floor((line - 1) / PAGE))
+    for (let left = (line - 1) % PAGE; left > 0; left -= 1) {
+      const next = this.text.indexOf("\n", at)
+      if (next < 0) return at
+      at = next + 1
+    }
+    return at
+  }
+
   page(page: number): string {
     return this.text.slice(this.start(page), this.start(page + 1))
   }
