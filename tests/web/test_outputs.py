@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from .app import App
 from .axe import serious
+from .editing import until_true
 from .node import needs_packages
 from .notebook import Book
 from .shown import display, frame_of, html, imported, outputs_of, printed, raised, shown_as
@@ -42,6 +43,8 @@ TRACEBACK = [
     "File \x1b[32m~/.venv/lib/python3.11/site-packages/pandas/frame.py:10\x1b[39m, in get(key)\n---> 10 raise KeyError(key)",
     "\x1b[31mKeyError\x1b[39m: 'region'",
 ]
+FOUND = "[...CSS.highlights.get('quire-found') ?? []].map(String)"
+MARKED = "[...CSS.highlights.get('quire-find') ?? []].map(String)"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 WIDGETS: dict[str, Any] = {
     "application/vnd.jupyter.widget-state+json": {
@@ -75,7 +78,10 @@ def test_texts_pictures_and_values_are_drawn_by_the_page(app: App, page: Page) -
         shown_as("image/png", PNG),
         shown_as("application/json", {"a": [1, {"deep": None}], "b": "text"}),
         shown_as("text/markdown", MARKDOWN),
-        shown_as("text/latex", r"$\displaystyle \frac{1}{2}$"),
+        shown_as("text/latex", r"$\displaystyle \frac{1}{2}$")
+        + shown_as("text/latex", "\\begin{equation}\nx^2\n\\end{equation}")
+        + shown_as("text/latex", r"\begin{tabular}{l} a \end{tabular}")
+        + shown_as("text/latex", r"$\unknown$"),
         [{"output_type": "display_data", "metadata": {}, "data": result}],
         shown_as(
             "image/svg+xml",
@@ -102,7 +108,10 @@ def test_texts_pictures_and_values_are_drawn_by_the_page(app: App, page: Page) -
     expect(prose.get_by_role("link", name="there")).to_have_attribute("rel", "noopener noreferrer")
     expect(prose.locator("img")).to_have_count(0)
     expect(prose.get_by_role("link", name="far")).to_have_attribute("href", "https://example.org/p.png")
-    expect(outputs_of(page, 4).locator(".katex")).to_have_count(1)
+    latex = outputs_of(page, 4)
+    expect(latex.locator(".katex")).to_have_count(2)
+    expect(latex.locator("pre")).to_have_text([r"\begin{tabular}{l} a \end{tabular}", r"$\unknown$"])
+    expect(latex.get_by_text("LaTeX source: only formulas are typeset here.")).to_have_count(2)
     expect(outputs_of(page, 5)).to_contain_text("9007199254740993")
     expect(outputs_of(page, 6).locator("img")).to_have_js_property("naturalWidth", 40)
     expect(outputs_of(page, 7)).to_contain_text("array([1, 2])")
@@ -173,6 +182,9 @@ print("the end")
     shown = book.outputs(0)
     expect(shown.locator("pre").first).to_have_text("\n".join(f"line {n}" for n in range(20)))
     expect(shown.locator("pre").last).to_contain_text("the end")
+    # All of it is in a blob, which is short enough to be counted unasked.
+    expect(shown).to_contain_text("20,001 lines")
+    expect(shown).to_contain_text("19,961 more lines")
     with page.expect_download() as downloaded:
         shown.get_by_role("button", name="Download").click()
     text = downloaded.value.path().read_text()
@@ -184,9 +196,37 @@ print("the end")
     expect(shown.get_by_text(re.compile("^Lines 1 to 2,000 of 20,001"))).to_be_visible()
     page.keyboard.press("Enter")
     expect(shown).to_contain_text("Lines 12,001 to 14,000 of 20,001")
-    assert page.evaluate("[...CSS.highlights.get('quire-found')].map(String)") == ["line 1234"]
+    assert page.evaluate(FOUND) == ["line 1234"]
     shown.get_by_role("button", name="Show less").click()
     expect(shown.locator("pre").first).to_have_text("\n".join(f"line {n}" for n in range(20)))
+    # The panel finds it too, and opens the output where it is.
+    book.press("Escape", "Control+f")
+    panel = page.get_by_role("search", name="Find in this notebook")
+    panel.get_by_role("textbox", name="Find").fill("line 12345")
+    expect(panel.get_by_role("status")).to_have_text("1 found")
+    panel.get_by_role("textbox", name="Find").press("Enter")
+    expect(shown).to_contain_text("Lines 12,001 to 14,000 of 20,001")
+    until_true(lambda: page.evaluate(FOUND) == ["line 12345"], lambda: page.evaluate(FOUND))
+
+
+def test_outputs_that_were_cut_are_found_and_what_cannot_be_read_is_said(app: App, page: Page) -> None:
+    plain = [display(text_plain=f"{'x' * 30_000}\nneedle {n}") for n in range(2)]
+    log = imported(app, "cut", *plain, *[printed("".join(f"{n}\n" for n in range(45)))] * 6, plain[1])
+    page.route("**/executions/*", lambda route: route.abort())
+    app.open(page, log)
+    page.keyboard.press("Control+f")
+    panel = page.get_by_role("search", name="Find in this notebook")
+    field = panel.get_by_role("textbox", name="Find")
+    field.fill("needle")
+    expect(panel).to_contain_text("3 long outputs could not be searched:")
+    expect(panel.get_by_role("status")).to_have_text("Nothing found")
+    page.unroute("**/executions/*")
+    panel.get_by_role("button", name="Try again").click()
+    expect(panel.get_by_role("status")).to_have_text("3 found")
+    expect(panel).not_to_contain_text("long outputs")
+    field.press("Shift+Enter")
+    expect(outputs_of(page, 8)).to_be_in_viewport()
+    until_true(lambda: page.evaluate(MARKED) == ["needle"], lambda: page.evaluate(MARKED))
 
 
 # ---- Frames
@@ -217,7 +257,26 @@ def test_charts_and_pages_are_drawn_in_frames(app: App, page: Page) -> None:
     frame_of(page, 5).get_by_role("link", name="away").click()
     expect(asking.get_by_role("link", name="https://example.org/far")).to_be_visible()
     asking.get_by_role("button", name="Allow for me in this notebook").click()
-    expect(outputs_of(page, 5).locator("iframe")).to_have_attribute("src", "/frame?hosts=cdn.example.org")
+    frames = [outputs_of(page, number).locator("iframe") for number in (2, 5)]
+    for frame in frames:
+        expect(frame).to_have_attribute("src", "/frame?hosts=cdn.example.org")
+    # It is withdrawn at any output of the notebook, and for all of them.
+    outputs_of(page, 2).get_by_role("button", name="Withdraw cdn.example.org").click()
+    for frame in frames:
+        expect(frame).to_have_attribute("src", "/frame")
+    expect(page.get_by_role("button", name="Withdraw")).to_have_count(0)
+    asking.get_by_role("button", name="Allow for me in this notebook").click()
+    # On the page of settings too: in another window, at once.
+    settings = page.context.new_page()
+    settings.goto(f"{app.url}/settings")
+    hosts = settings.get_by_role("region", name="Hosts of outputs")
+    expect(hosts.get_by_role("link", name="frames")).to_have_attribute("href", f"/notebooks/{log}")
+    assert serious(settings) == []
+    hosts.get_by_role("listitem").filter(has_text="cdn.example.org").get_by_role("button", name="Withdraw").click()
+    expect(hosts.get_by_role("listitem")).to_have_count(0)
+    for frame in frames:
+        expect(frame).to_have_attribute("src", "/frame")
+    settings.close()
 
 
 def test_a_cell_that_moves_or_goes_away_keeps_what_its_frame_has(app: App, page: Page) -> None:

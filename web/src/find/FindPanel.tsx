@@ -4,24 +4,38 @@ import { useEffect, useRef, useState } from "react"
 import type { KeyboardEvent, RefObject } from "react"
 
 import { useValue } from "../hooks/values.ts"
+import { isOpen } from "../core/notebook.ts"
 import { pointAt } from "../core/points.ts"
+import type { Cell, Output } from "../core/types.gen.ts"
+import { choose } from "../outputs/media.ts"
+import { outputName, shownPlace } from "../outputs/shown_place.ts"
+import { endedWindow, isFoldedAway, textWindow } from "../outputs/stream_window.ts"
 import type { Live } from "../sync/live.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
+import { Value } from "../sync/store.ts"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import css from "./Find.module.css"
 import { FindResults } from "./FindResults.tsx"
-import { clearMark, showMatch } from "./highlight.ts"
-import { outputText } from "./matches.ts"
-import type { Match, Query } from "./matches.ts"
+import { clearMark, showCell, showMatch } from "./highlight.ts"
+import { AS_OPENED } from "./matches.ts"
+import type { Match, OutputTexts, Query } from "./matches.ts"
+import type { OutputSource } from "./output_reader.ts"
+import { OutputsStatus } from "./OutputsStatus.tsx"
 import { replaceAll, replaceOne } from "./replace.ts"
 import { Search } from "./search.ts"
 
 const SEARCHES = new WeakMap<Live, Search>()
 
 /** What is searched for stays when the panel is closed. */
-function searchOf({ live, parts }: PageContext): Search {
-  const search = SEARCHES.get(live) ?? new Search(live.store, parts.clock)
+function searchOf({ log, live, parts }: PageContext): Search {
+  const { api, clock } = parts
+  const source: OutputSource = {
+    execution: (id) => api.execution(log, id),
+    blob: (hash) => api.blob(hash),
+    blobPart: (hash, start, end) => api.blobPart(hash, start, end),
+  }
+  const search = SEARCHES.get(live) ?? new Search(live.store, clock, source)
   SEARCHES.set(live, search)
   return search
 }
@@ -35,14 +49,17 @@ export function FindPanel({ context }: { readonly context: PageContext }) {
   useEffect(() => {
     const selected = selectedText()
     if (selected && selected !== search.query.get().text) search.ask({ ...search.query.get(), text: selected })
-    return clearMark
+    return () => {
+      clearMark()
+      shownPlace.set(null)
+    }
   }, [search])
 
-  const step = (by: 1 | -1): void => show(context, search.step(by, behindFocus(context)))
+  const step = (by: 1 | -1): void => show(context, search, search.step(by, behindFocus(context)))
   const pick = (index: number): void => {
     search.current.set(index)
     const match = search.found.get().matches[index]
-    if (match) goTo(context, match)
+    if (match) goTo(context, search, match)
   }
   const keys = (event: KeyboardEvent<HTMLElement>): void => {
     if (event.key === "Enter" && event.target === field.current) step(event.shiftKey ? -1 : 1)
@@ -64,8 +81,9 @@ export function FindPanel({ context }: { readonly context: PageContext }) {
           />
           <QueryField search={search} field={field} />
         </div>
-        {isReplacing && context.mayEdit && <ReplaceRow context={context} search={search} onReplaced={(match) => show(context, match)} />}
+        {isReplacing && context.mayEdit && <ReplaceRow context={context} search={search} onReplaced={(match) => show(context, search, match)} />}
         <StepRow search={search} onStep={step} />
+        {search.outputs && <OutputsStatus reader={search.outputs} />}
       </div>
       <FindResults context={context} search={search} onPick={pick} />
     </div>
@@ -175,14 +193,17 @@ function ReplaceRow({ context, search, onReplaced }: ReplaceRowProps) {
   )
 }
 
+const NO_STATUS = new Value(null)
+
 function StepRow({ search, onStep }: { readonly search: Search; readonly onStep: (by: 1 | -1) => void }) {
   const { text } = useValue(search.query)
   const { matches, isComplete, isCut, fault } = useValue(search.found)
   const current = useValue(search.current)
+  const isReading = useValue(search.outputs?.status ?? NO_STATUS)?.isBusy ?? false
   return (
     <div className={css["steps"]}>
       <span role="status" className={fault ? css["fault"] : css["count"]}>
-        {fault ?? countText(text, current, matches.length, isComplete, isCut)}
+        {fault ?? countText(text, current, matches.length, isComplete && !(isReading && matches.length === 0), isCut)}
       </span>
       <IconButton label="Previous match" keys="Shift-Enter" icon={<Icon name="up" />} disabled={!matches.length} onClick={() => onStep(-1)} />
       <IconButton label="Next match" keys="Enter" icon={<Icon name="down" />} disabled={!matches.length} onClick={() => onStep(1)} />
@@ -201,22 +222,42 @@ function countText(query: string, current: number, count: number, isComplete: bo
 // ---- Going there
 
 /** Bring a match into view; the focus stays in the field. */
-function show(context: PageContext, match: Match | null): void {
+function show(context: PageContext, search: Search, match: Match | null): void {
   if (!match) return
   const cell = context.live.store.cell(match.cell)
-  const output = cell?.execution?.outputs[match.output]
-  const text = match.where === "source" ? (cell?.source ?? "") : output ? outputText(output) : ""
-  if (!showMatch(match, text)) goTo(context, match)
+  if (!cell) return
+  if (match.where === "output" && showInWhole(context, search, cell, match)) return
+  const texts = search.outputs ?? AS_OPENED
+  const output = texts.outputs(cell)[match.output]
+  const text = match.where === "source" ? cell.source : output ? texts.text(output) : ""
+  if (!showMatch(match, text)) goTo(context, search, match)
+}
+
+/** A line that an output folds away is shown in its whole text, which marks it. Returns whether it is such a line. */
+function showInWhole({ log }: PageContext, search: Search, cell: Cell, match: Match): boolean {
+  const texts = search.outputs ?? AS_OPENED
+  const output = texts.outputs(cell)[match.output]
+  if (!output || !cell.execution || isOpen(cell.execution) || !isFolded(output, texts, match)) return false
+  const { lineText, column, length } = match
+  shownPlace.set({ output: outputName(log, cell.id, cell.execution.id, match.output), line: match.line, text: lineText.slice(column, column + length) })
+  showCell(cell.id)
+  return true
+}
+
+function isFolded(output: Output, texts: OutputTexts, { line }: Match): boolean {
+  if (output.kind === "error") return false
+  if (output.kind === "display") return choose(output)?.view === "plain" && isFoldedAway(textWindow(texts.text(output)), line)
+  return isFoldedAway(output.omitted ? endedWindow(output) : textWindow(texts.text(output)), line)
 }
 
 /** Go to a match for good: the text is selected in its editor. */
-function goTo(context: PageContext, match: Match): void {
+function goTo(context: PageContext, search: Search, match: Match): void {
   const source = context.live.store.cell(match.cell)?.source ?? ""
   // Where the panel is a sheet over the cells, it has to go for them to be seen.
   if (matchMedia("(width < 900px)").matches) context.openPanel(null)
   if (match.where === "output" || !context.mayEdit) {
     context.goTo(match.cell)
-    show(context, match)
+    show(context, search, match)
     return
   }
   const select = { from: pointAt(source, match.from), to: pointAt(source, match.to) }

@@ -13,23 +13,48 @@ const NAME = "quire-find"
 const SHEET_BELOW = "(width < 560px)"
 const BELOW_HEADER = 64
 
+let stopWaiting = (): void => undefined
+
 /** Bring a match into view and mark it. Returns whether its cell is in the page. */
 export function showMatch(match: Match, text: string): boolean {
   const element = cellElement(match.cell)
   if (!element) return false
-  const range = rangeOf(element, match, text)
-  mark(range)
+  clearMark()
   // A cell far away is not laid out (`content-visibility`): its own place is known, that of its text only then.
   element.scrollIntoView({ block: "nearest" })
-  const line = range?.startContainer.parentElement
-  if (line && matchMedia(SHEET_BELOW).matches) scrollBy(0, line.getBoundingClientRect().top - BELOW_HEADER)
-  else line?.scrollIntoView({ block: isInView(line) ? "nearest" : "center", inline: "nearest" })
+  const markIt = (): boolean => markRange(rangeOf(element, match, text))
+  if (!markIt() && match.where === "output") stopWaiting = whenChanged(element, markIt)
   return true
+}
+
+/** Bring a cell into view without a mark. */
+export function showCell(cell: CellId): void {
+  clearMark()
+  cellElement(cell)?.scrollIntoView({ block: "nearest" })
 }
 
 /** Take the mark away. */
 export function clearMark(): void {
+  stopWaiting()
   mark(null)
+}
+
+function markRange(range: Range | null): boolean {
+  const line = range?.startContainer.parentElement
+  if (!line) return false
+  mark(range)
+  if (matchMedia(SHEET_BELOW).matches) scrollBy(0, line.getBoundingClientRect().top - BELOW_HEADER)
+  else line.scrollIntoView({ block: isInView(line) ? "nearest" : "center", inline: "nearest" })
+  return true
+}
+
+/** An output that was cut is drawn once it is near the view: try again whenever the cell changed. */
+function whenChanged(element: Element, isDone: () => boolean): () => void {
+  const observer = new MutationObserver(() => {
+    if (isDone()) observer.disconnect()
+  })
+  observer.observe(element, { childList: true, subtree: true })
+  return () => observer.disconnect()
 }
 
 function mark(range: Range | null): void {

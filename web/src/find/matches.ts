@@ -62,35 +62,50 @@ function reason(error: unknown): string {
   return message.replace(/^Invalid regular expression: (\/.*\/\w*: )?/s, "Not a regular expression: ")
 }
 
+/** What is known of the outputs of a cell: as the notebook has them, or more. */
+export interface OutputTexts {
+  outputs(cell: Cell): readonly Output[]
+  text(output: Output): string
+  /** The matches of an output that is too long to be kept, where it was searched. */
+  found(cell: Cell, index: number): readonly Match[] | null
+}
+
+/** The outputs as a notebook has them. */
+export const AS_OPENED: OutputTexts = { outputs: (cell) => cell.execution?.outputs ?? [], text: outputText, found: () => null }
+
 /** All matches of one cell: its source first, then its outputs from top to bottom. */
-export function matchesIn(cell: Cell, regex: RegExp, most = Infinity): Match[] {
-  const found: Match[] = []
-  collect(found, cell, "source", 0, cell.source, regex, most)
-  cell.execution?.outputs.forEach((output, index) =>
-    collect(found, cell, "output", index, outputText(output), regex, most),
-  )
+export function matchesIn(cell: Cell, regex: RegExp, most = Infinity, texts: OutputTexts = AS_OPENED): Match[] {
+  const found = textMatches(cell.source, regex, { cell: cell.id, where: "source", output: 0 }, most)
+  texts.outputs(cell).forEach((output, index) => {
+    const left = most - found.length
+    if (left <= 0) return
+    const known = texts.found(cell, index)
+    found.push(...(known ?? textMatches(texts.text(output), regex, { cell: cell.id, where: "output", output: index }, left)))
+  })
   return found
 }
 
-function collect(
-  found: Match[],
-  cell: Cell,
-  where: Match["where"],
-  output: number,
-  text: string,
-  regex: RegExp,
-  most: number,
-): void {
-  let line = 1
+/** Where a text is, and where in it a piece of it begins. */
+export interface TextPlace extends Pick<Match, "cell" | "where" | "output"> {
+  readonly offset?: number
+  /** Lines before it. */
+  readonly lines?: number
+}
+
+/** The matches in one text, or in a piece of it. */
+export function textMatches(text: string, regex: RegExp, { offset = 0, lines = 0, ...place }: TextPlace, most = Infinity): Match[] {
+  const found: Match[] = []
+  let line = lines + 1
   let lineStart = 0
   for (const [from, to] of spans(text, regex)) {
-    if (found.length >= most) return
+    if (found.length >= most) break
     for (let next = text.indexOf("\n", lineStart); next >= 0 && next < from; next = text.indexOf("\n", lineStart)) {
       line += 1
       lineStart = next + 1
     }
-    found.push({ cell: cell.id, where, output, from, to, line, ...excerpt(text, lineStart, from, to) })
+    found.push({ ...place, from: offset + from, to: offset + to, line, ...excerpt(text, lineStart, from, to) })
   }
+  return found
 }
 
 function* spans(text: string, regex: RegExp): Generator<readonly [from: number, to: number]> {
@@ -130,7 +145,8 @@ export function outputText(output: Output): string {
   return typeof markdown === "string" ? markdown : ""
 }
 
-function plain(text: string): string {
+/** A text without what colours it on a terminal. */
+export function plain(text: string): string {
   return text.includes("\u001b") ? text.replace(ANSI, "") : text
 }
 

@@ -1,12 +1,14 @@
 /** A search over a whole notebook, a few milliseconds at a time; it goes on as the notebook changes. */
 
 import { liveCells } from "../core/notebook.ts"
-import type { Cell } from "../core/types.gen.ts"
+import type { Cell, CellId } from "../core/types.gen.ts"
 import type { Cancel, Clock } from "../sync/clock.ts"
 import { Value } from "../sync/store.ts"
 import type { NotebookStore, Stop } from "../sync/store.ts"
-import { compile, matchesIn } from "./matches.ts"
+import { AS_OPENED, compile, matchesIn } from "./matches.ts"
 import type { Match, Query } from "./matches.ts"
+import { OutputReader } from "./output_reader.ts"
+import type { OutputSource } from "./output_reader.ts"
 
 export interface Found {
   readonly matches: readonly Match[]
@@ -31,16 +33,21 @@ export class Search {
   readonly replacement = new Value("")
   /** Which match is gone to, from 0; -1 before any is. */
   readonly current = new Value(-1)
+  /** Text of outputs that the notebook has not; null where it cannot be had. */
+  readonly outputs: OutputReader | null
   readonly #store: NotebookStore
   readonly #clock: Clock
   /** What was found in a cell: as long as it is the same object, it is the same. */
   #known = new WeakMap<Cell, readonly Match[]>()
   #regex: RegExp | null = null
   #next: Cancel = () => undefined
+  #isStarted = false
+  #isTaking = false
 
-  constructor(store: NotebookStore, clock: Clock) {
+  constructor(store: NotebookStore, clock: Clock, source: OutputSource | null = null) {
     this.#store = store
     this.#clock = clock
+    this.outputs = source && new OutputReader(source, (cell) => this.#takeOutput(cell))
   }
 
   get regex(): RegExp | null {
@@ -49,16 +56,33 @@ export class Search {
 
   /** Search again whenever the notebook changes. */
   start(): Stop {
-    const changed = (): void => {
-      this.#next()
-      this.#next = this.#clock.after(PAUSE_MILLISECONDS, () => this.#run())
-    }
+    const changed = (): void => this.#runSoon()
     const stops = [this.#store.subscribe("cells", changed), this.#store.subscribe("order", changed)]
+    this.#isStarted = true
     this.#run()
     return () => {
+      this.#isStarted = false
       this.#next()
+      this.outputs?.leave()
       for (const stop of stops) stop()
     }
+  }
+
+  #runSoon(): void {
+    this.#next()
+    this.#next = this.#clock.after(PAUSE_MILLISECONDS, () => this.#run())
+  }
+
+  /** Text of a cell's outputs was read: search it too. While more of it comes, not each time. */
+  #takeOutput(id: CellId): void {
+    const cell = this.#store.cell(id)
+    if (cell) this.#known.delete(cell)
+    if (!this.#isStarted || this.#isTaking) return
+    this.#isTaking = true
+    this.#clock.after(PAUSE_MILLISECONDS, () => {
+      this.#isTaking = false
+      if (this.#isStarted) this.#run()
+    })
   }
 
   ask(query: Query): void {
@@ -90,7 +114,11 @@ export class Search {
     const query = this.query.get()
     const pattern = query.text === "" ? null : compile(query)
     this.#regex = pattern && "regex" in pattern ? pattern.regex : null
-    if (!this.#regex) return void this.#show({ ...NOTHING, fault: pattern && "fault" in pattern ? pattern.fault : null })
+    if (!this.#regex) {
+      this.outputs?.rest()
+      return void this.#show({ ...NOTHING, fault: pattern && "fault" in pattern ? pattern.fault : null })
+    }
+    this.outputs?.searchFor(this.#regex)
     this.#chunk(liveCells(this.#store.get()), 0, [], this.#regex)
   }
 
@@ -104,14 +132,17 @@ export class Search {
     }
     const isComplete = index >= cells.length || matches.length > MOST_MATCHES
     const isCut = matches.length > MOST_MATCHES
-    if (isComplete) return void this.#show({ matches: matches.slice(0, MOST_MATCHES), isComplete, isCut, fault: null })
+    if (isComplete) {
+      this.#show({ matches: matches.slice(0, MOST_MATCHES), isComplete, isCut, fault: null })
+      return void this.outputs?.read(cells)
+    }
     this.#next = this.#clock.after(0, () => this.#chunk(cells, index + 1, matches, regex))
   }
 
   #matchesOf(cell: Cell, regex: RegExp): readonly Match[] {
     const known = this.#known.get(cell)
     if (known) return known
-    const found = matchesIn(cell, regex, MOST_MATCHES + 1)
+    const found = matchesIn(cell, regex, MOST_MATCHES + 1, this.outputs ?? AS_OPENED)
     this.#known.set(cell, found)
     return found
   }

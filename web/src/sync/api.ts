@@ -255,6 +255,15 @@ export class Api {
     return response.blob()
   }
 
+  /** Some of the bytes of a blob: from `start` on, up to `end`. */
+  async blobPart(hash: string, start: number, end: number): Promise<Uint8Array> {
+    const headers = { Accept: "*/*", Range: `bytes=${start}-${end - 1}` }
+    const response = await this.#requests.send(address(["blobs", hash]), { headers })
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    // Who does not know ranges answers with all of it.
+    return response.status === 206 ? bytes : bytes.subarray(start, end)
+  }
+
   /** Keep bytes, and get what an event refers to them by. */
   uploadBlob(bytes: Bytes, media?: string): Promise<BlobRef> {
     return this.#requests.put("POST", address(["blobs"], { media }), bytes)
