@@ -483,7 +483,8 @@ else.
 Bodies are JSON in UTF-8 (`Content-Type: application/json`, else 415), but for blobs and imports, which are bytes.
 They are read strictly: a field or a parameter that is not described is refused. What does not have the described
 shape is a 400, what has it and makes no sense a 422. Nothing compressed is taken (415). An answer is JSON, bytes, or
-nothing (204).
+nothing (204); where there is nothing outside `/api`, a browser that navigates there (`Accept: text/html`) gets the
+web app's page with status 404.
 
 Parameters in a path are ids (1 to 64 letters, digits and `_ . : @ -`), but for the name in `GET /api/logs/{name}`, in
 which a slash is `%2F`. Events travel as the text that is stored, so that hashes can be checked; those of a newer

@@ -125,5 +125,5 @@ def test_an_empty_notebook_says_what_to_do(app: App, screen: Page) -> None:
 
 def test_a_notebook_that_is_not_there_says_so(app: App, screen: Page) -> None:
     screen.goto(f"{app.url}/notebooks/01JZZZZZZZZZZZZZZZZZZZZZZZ")
-    expect(screen.get_by_text("There is no such notebook here")).to_be_visible()
+    expect(screen.get_by_text("There is no notebook at")).to_be_visible()
     assert serious(screen) == []

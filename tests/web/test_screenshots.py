@@ -323,7 +323,7 @@ def an_empty_notebook_and_one_that_is_not_there(desk: Desk) -> None:
     expect(desk.page.get_by_text("An empty notebook.")).to_be_visible()
     desk.camera.take("notebook-empty")
     desk.page.goto(f"{desk.app.url}/notebooks/01JZZZZZZZZZZZZZZZZZZZZZZZ")
-    expect(desk.page.get_by_text("There is no such notebook here")).to_be_visible()
+    expect(desk.page.get_by_text("There is no notebook at")).to_be_visible()
     desk.camera.take("notebook-not-there", is_offline=True)
 
 

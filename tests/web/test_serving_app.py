@@ -13,6 +13,10 @@ from playwright.sync_api import Page, expect
 from quire.doors.http.web_pages import accepted_encodings
 
 from .app import APP_FILES, App
+from .axe import serious
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"}
+"""As Chromium and Firefox navigate."""
 
 
 @pytest.fixture
@@ -45,6 +49,59 @@ def test_every_page_is_the_app_with_a_nonce_of_its_own(client: httpx.Client, pat
     assert first.headers["cache-control"] == "no-cache"
     unnamed = re.sub(f'<script nonce="{nonces[0][0]}">', "", first.text)
     assert not re.search(r"<script(?![^>]* src=)", unnamed), "no script stands in the page but with its nonce"
+
+
+@pytest.mark.parametrize("path", ["/foo", "/notebooks", "/notebooks/a/b", "/settings/more", "/favicon.ico", "/%3Cb%3E"])
+def test_an_unknown_address_is_a_page_for_browsers_and_json_for_programs(client: httpx.Client, path: str) -> None:
+    first, second = client.get(path, headers=BROWSER), client.get(path, headers=BROWSER)
+    assert (first.status_code, first.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    nonces = [re.findall('<meta name="csp-nonce" content="([^"]+)"', answer.text)[0] for answer in (first, second)]
+    assert nonces[0] != nonces[1]
+    for nonce, answer in zip(nonces, (first, second), strict=True):
+        home = client.get("/").headers["content-security-policy"]
+        assert answer.headers["content-security-policy"] == re.sub("nonce-[^']+", f"nonce-{nonce}", home)
+    for accept in ("*/*", "application/json", "text/html;q=0, application/json"):
+        answer = client.get(path, headers={"Accept": accept})
+        assert (answer.status_code, answer.json()["error"]["kind"]) == (404, "NotFound")
+    assert client.post(path, headers=BROWSER).json()["error"]["kind"] in ("NotFound", "BadInput")
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/nothing", "/api", "/mcp/nothing", "/frame/nothing", "/assets/index-absent.js", "/assets/a/b.js"]
+)
+def test_what_programs_ask_for_is_never_answered_with_a_page(client: httpx.Client, path: str) -> None:
+    answer = client.get(path, headers=BROWSER)
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json")
+
+
+def test_an_address_that_leads_nowhere_says_so_and_leads_home(app: App, page: Page) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.emulate_media(color_scheme="dark")
+    for path, told in (
+        ("/foo", "There is nothing at /foo"),
+        ("/notebooks/nope", "There is no notebook at /notebooks/nope"),
+        ("/notebooks/a%20b", "There is no notebook at /notebooks/a%20b"),
+        ("/notebooks/%E0%A4%A", "There is no notebook at /notebooks/%E0%A4%A"),
+        ("/runs/nope", "There is no run at /runs/nope"),
+        ("/" + "long/" * 60, "There is nothing at /long/"),
+    ):
+        page.goto(app.url + path)
+        expect(page.get_by_role("heading", name=told)).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400, path
+        assert serious(page) == [], path
+    page.get_by_role("link", name="All notebooks", exact=True).click()
+    expect(page).to_have_url(f"{app.url}/")
+    expect(page.get_by_role("button", name="New notebook")).to_be_visible()
+
+
+def test_an_address_that_leads_nowhere_says_so_before_anybody_signs_in(app: App) -> None:
+    context = app.browser.new_context()
+    page = context.new_page()
+    page.goto(f"{app.url}/foo")
+    expect(page.get_by_role("heading", name="There is nothing at /foo")).to_be_visible()
+    page.get_by_role("link", name="All notebooks", exact=True).click()
+    expect(page.get_by_role("heading", name="Sign this browser in")).to_be_visible()
+    context.close()
 
 
 def test_files_never_change_and_are_sent_compressed(client: httpx.Client) -> None:

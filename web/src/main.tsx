@@ -10,16 +10,18 @@ import { Bars } from "./shell/Bars.tsx"
 import { ConnectionBar } from "./shell/ConnectionBar.tsx"
 import { ErrorBoundary } from "./shell/ErrorBoundary.tsx"
 import { followLinks } from "./shell/links.ts"
-import { NotFoundPage, SignInPage } from "./shell/SignInPage.tsx"
+import { SignInPage } from "./shell/SignInPage.tsx"
 import css from "./shell/shell.module.css"
 import { hostPermissions } from "./sync/allowed_hosts.ts"
 import { browserParts, forgetPageKey, signInHere } from "./sync/browser.ts"
 import { Fault } from "./sync/fault.ts"
 import type { OpenParts } from "./sync/open.ts"
+import { isPagePath } from "./sync/page_paths.ts"
 import { Preferences } from "./sync/preferences.ts"
 import type { Theme } from "./sync/preferences.ts"
 import { readFragment } from "./sync/sign_in.ts"
 import { pageNonce } from "./ui/nonce.ts"
+import { NotFoundPage } from "./ui/NotFoundPage.tsx"
 import { Toasts } from "./ui/Toasts.tsx"
 import { Tooltips } from "./ui/Tooltip.tsx"
 import "./ui/tokens.css"
@@ -78,6 +80,7 @@ function App({ parts, preferences, nonce, refusal }: AppProps) {
   const [path, go] = useLocation()
   const isSignedOut = useSignedOut(parts)
   useEffect(() => followLinks(document, (to) => go(to)), [go])
+  if (!isPagePath(location.pathname)) return <NotFoundPage path={location.pathname} />
   if (isSignedOut) return <SignInPage refusal={refusal} />
   return (
     <>
@@ -111,9 +114,6 @@ function Pages({ parts, preferences, nonce }: Omit<AppProps, "refusal">) {
       <Route path="/settings">
         <SettingsPage parts={parts} preferences={preferences} onSignedOut={leave} />
       </Route>
-      <Route>
-        <NotFoundPage />
-      </Route>
     </Switch>
   )
 }
@@ -129,7 +129,16 @@ function NotebookRoute({ log, parts, nonce }: { readonly log: string; readonly p
     })
     return () => void (isShown = false)
   }, [])
-  return <NotebookPage log={decodeURIComponent(log)} parts={parts} panels={panels} nonce={nonce} />
+  return <NotebookPage log={decoded(log)} parts={parts} panels={panels} nonce={nonce} />
+}
+
+/** A part of an address as it was meant; as it stands, if it is badly escaped: nothing has such an id. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }
 
 /** Whether this browser was not signed in when the page was opened. A token that ends later leaves the page as it is. */

@@ -7,6 +7,7 @@ import { Fault } from "../sync/fault.ts"
 import type { OpenParts } from "../sync/open.ts"
 import { Button } from "../ui/Button.tsx"
 import { EmptyState } from "../ui/EmptyState.tsx"
+import { NotFoundPage } from "../ui/NotFoundPage.tsx"
 import { useToasts } from "../ui/Toasts.tsx"
 import { OpenPage } from "./OpenPage.tsx"
 import { openPage } from "./page.ts"
@@ -63,11 +64,14 @@ function useOpening(log: LogId, parts: OpenParts, nonce: string, attempt: number
 }
 
 function Failed({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
-  const isGone = error instanceof Fault && error.kind === "NotFound"
+  const kind = location.pathname.startsWith("/runs/") ? "run" : "notebook"
+  // What is not even an id is refused as bad input.
+  const isAbsent = error instanceof Fault && (error.kind === "NotFound" || error.kind === "BadInput")
+  if (isAbsent) return <NotFoundPage kind={kind} path={location.pathname} />
   return (
     <main id="main" className={styles["failed"]} data-empty>
       <EmptyState
-        title={isGone ? "There is no such notebook here" : "This notebook cannot be opened"}
+        title={`This ${kind} cannot be opened`}
         actions={
           <>
             <Button onClick={onRetry}>Try again</Button>

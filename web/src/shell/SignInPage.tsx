@@ -34,19 +34,3 @@ export function SignInPage({ refusal }: { readonly refusal: string | null }) {
     </main>
   )
 }
-
-/** The page of an address that leads nowhere. */
-export function NotFoundPage() {
-  useTitle("Not found")
-  return (
-    <main className={css["message"]} id="main" tabIndex={-1}>
-      <h1>There is nothing here</h1>
-      <p>
-        No page has the address <code>{location.pathname}</code>.
-      </p>
-      <div className={css["buttons"]}>
-        <a href="/">All notebooks</a>
-      </div>
-    </main>
-  )
-}

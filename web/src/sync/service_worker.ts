@@ -3,6 +3,8 @@
  * while the server is away. Built by itself, with the list of the app's files; nothing of the API passes through it.
  */
 
+import { isPagePath } from "./page_paths.ts"
+
 /** The app's files, filled in by the build. */
 declare const APP_ASSETS: readonly string[]
 
@@ -27,7 +29,6 @@ const worker = globalThis as unknown as WorkerScope
 const CACHE = "quire-app"
 /** All addresses of the app are one page. */
 const PAGE = "/"
-const PAGES = /^\/($|settings$|runs$|notebooks\/|runs\/)/
 
 worker.addEventListener("install", (event) => {
   event.waitUntil(Promise.all([worker.skipWaiting(), caches.open(CACHE).then((cache) => cache.add(PAGE))]))
@@ -46,7 +47,7 @@ worker.addEventListener("fetch", (event) => {
   const { request } = event
   const url = new URL(request.url)
   if (request.method !== "GET" || url.origin !== location.origin) return
-  if (request.mode === "navigate" && PAGES.test(url.pathname)) event.respondWith(page(event))
+  if (request.mode === "navigate" && isPagePath(url.pathname)) event.respondWith(page(event))
   else if (url.pathname.startsWith("/assets/")) event.respondWith(asset(request))
 })
 

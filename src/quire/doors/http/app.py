@@ -10,6 +10,7 @@ import msgspec
 from litestar import Litestar, Response
 from litestar.datastructures import State
 from litestar.di import Provide
+from litestar.exceptions import NotFoundException
 from litestar.handlers import HTTPRouteHandler
 
 from ...actors.runtime.start_requests import RuntimeRequests
@@ -90,7 +91,7 @@ def make_app(
         debug=False,  # whatever the environment says: tracebacks are for the log
         pdb_on_exception=False,
         dependencies={"workspace": Provide(asking, sync_to_thread=False)},
-        exception_handlers=HANDLERS,
+        exception_handlers={**HANDLERS, NotFoundException: web_pages.not_found},
         guards=[admit],
         logging_config=None,
         on_shutdown=[mcp.close],

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated
 
 from litestar import Response, get
+from litestar.exceptions import HTTPException
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from msgspec import Meta
@@ -21,12 +22,14 @@ from msgspec import Meta
 from ...core.errors import NotFound, Unavailable
 from ...workspace.bodies import Body
 from .asking import OPEN, Connection, is_secure
-from .faults import Answered
+from .faults import Answered, on_http
 from .route import Asking, misshapen, query_of
 
 FOLDER = Path(__file__).with_name("app_files")
 PAGES = ["/", "/notebooks/{log:str}", "/runs", "/runs/{log:str}", "/settings"]
-"""Addresses that the app answers by itself once it runs."""
+"""Addresses that the app answers by itself once it runs. web/src/sync/page_paths.ts has the same list."""
+PROGRAMS = re.compile(r"/(?:api|mcp|frame|assets|health|\.well-known)(?:/|$)|/service_worker\.js$")
+"""Addresses that programs ask for: what is missing there is never answered with a page."""
 MEDIA = {
     ".js": "text/javascript",
     ".css": "text/css",
@@ -50,6 +53,7 @@ NOT_BUILT = """<!doctype html>
 </html>
 """
 _IMMUTABLE = "public, max-age=31536000, immutable"
+_REFUSED = re.compile(r"\bq=0(?:\.0*)?\s*(?:;|$)")
 _ASSET = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 _HOST = re.compile(r"(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 
@@ -66,13 +70,31 @@ class FrameAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
 @get(PAGES, opt=OPEN, include_in_schema=False, name="page", sync_to_thread=False)
 def page(request: Asking) -> Response[str]:
     """Send the app's page with a nonce of its own."""
+    return _page(request, 200)
+
+
+def _page(request: Asking, status: int) -> Response[str]:
     nonce = secrets.token_urlsafe(18)
     headers = {"Content-Security-Policy": page_policy(request, nonce), "Cache-Control": "no-cache"}
     try:
         text = (FOLDER / "index.html").read_text(encoding="utf-8")
     except FileNotFoundError:
         return Response(NOT_BUILT, media_type="text/html", headers=headers, status_code=503)
-    return Response(text.replace("%NONCE%", nonce), media_type="text/html", headers=headers)
+    return Response(text.replace("%NONCE%", nonce), media_type="text/html", headers=headers, status_code=status)
+
+
+def not_found(request: Asking, error: HTTPException) -> Response[str] | Response[bytes]:
+    """Answer a request for an unknown address: the app's page for a browser that navigates there, JSON for all others."""
+    wants_page = request.method == "GET" and accepts_html(request.headers.get("accept", ""))
+    if not wants_page or PROGRAMS.match(request.scope["path"]):
+        return on_http(request, error)
+    return _page(request, 404)
+
+
+def accepts_html(header: str) -> bool:
+    """Return whether a client names HTML among what it accepts, as browsers do when they navigate and no other client does."""
+    ranges = (each.partition(";") for each in header.lower().split(","))
+    return any(media.strip() == "text/html" and not _REFUSED.search(parameters) for media, _, parameters in ranges)
 
 
 def page_policy(connection: Connection, nonce: str) -> str:

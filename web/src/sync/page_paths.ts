@@ -1,0 +1,8 @@
+/** The addresses of the app's pages, as src/quire/doors/http/web_pages.py has them. */
+
+const PAGES = /^\/(?:(?:runs|settings|(?:notebooks|runs)\/[^/]+)\/?)?$/
+
+/** Whether there is a page at a path. */
+export function isPagePath(path: string): boolean {
+  return PAGES.test(path)
+}
