@@ -213,12 +213,54 @@ def test_the_filter_finds_names_and_what_cells_say(app: App, page: Page, sales: 
     assert set(names(page)) == {"sales"}
     page.keyboard.press("Control+a")
     page.keyboard.type("revenue")
-    hit = page.locator("section[aria-labelledby=hits] [data-row]").filter(has_text="# Revenue by region")
-    expect(hit).to_contain_text("sales")
+    hits = page.get_by_role("region", name="In notebooks")
+    hit = hits.locator("[data-row]").filter(has_text="# Revenue by region")
+    expect(hit.locator("mark")).to_have_text("Revenue")
+    page.keyboard.press("ArrowDown")
+    expect(hits.get_by_role("link", name="sales", exact=True)).to_be_focused()
     page.keyboard.press("ArrowDown")
     expect(hit.get_by_role("link")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(f"/notebooks/{sales}#cell="))
+
+
+def test_what_is_found_is_folded_by_notebook_and_runs_are_told_apart(app: App) -> None:
+    log = app.notebook("harvest", *(f"bushels_{number} = {number}" for number in range(6)))
+    runs = [made_run(app, log, "harvest", "print(bushels)") for _ in range(6)]
+    context = app.context(color_scheme="dark", viewport={"width": 400, "height": 800})
+    page = home(app, context.new_page())
+    page.keyboard.press("/")
+    page.keyboard.type("bushels")
+    notebooks = page.get_by_role("region", name="In notebooks")
+    expect(notebooks.locator("[data-group=notebook]")).to_have_count(1)
+    expect(notebooks.locator("[data-kind=hit]")).to_have_count(4)
+    notebooks.get_by_role("button", name="2 more in this notebook").click()
+    expect(notebooks.locator("[data-kind=hit]")).to_have_count(6)
+    found = page.get_by_role("region", name="In runs")
+    expect(found.locator("[data-group=run]")).to_have_count(5)
+    found.get_by_role("button", name="1 more run").click()
+    expect(found.locator("[data-group=run]")).to_have_count(6)
+    newest = found.locator("[data-group=run]").first
+    expect(newest).to_contain_text(re.compile("Run of harvest.*queued · just now"))
+    assert serious(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    newest.get_by_role("link", name="Run of harvest").click()
+    expect(page).to_have_url(f"{app.url}/runs/{runs[-1]}")
+    expect(page.locator("[data-cell]")).to_have_count(1)
+    context.close()
+
+
+def made_run(app: App, notebook: str, name: str, source: str) -> str:
+    """Record a run that waits for a runtime, and return its log."""
+    log, of = new_id(), {"notebook": notebook, "seq": 1}
+    events = [
+        {"type": "run_requested", "name": name, "source": of},
+        {"type": "cell_added", "cell": new_id(), "after": None, "source": source},
+    ]
+    with app.client() as client:
+        drafts = [{"id": new_id(), "event": event} for event in events]
+        answered(client.post(f"/api/logs/{log}/events", json={"drafts": drafts}))
+    return log
 
 
 # ---- Files

@@ -207,7 +207,7 @@ def _run(row: tuple[Any, ...], results: dict[str, Json]) -> RunSummary:
     return RunSummary(
         log=run,
         name=name,
-        status="running" if status == "claimed" else status,
+        status=shown_status(status),
         parameters=json.loads(parameters),
         results=results,
         seconds=seconds,
@@ -216,6 +216,11 @@ def _run(row: tuple[Any, ...], results: dict[str, Json]) -> RunSummary:
         on_behalf_of=on_behalf_of,
         source=RunOf(path=path, notebook=notebook),
     )
+
+
+def shown_status(status: str) -> str:
+    """Return a run's status for readers: what a runtime has claimed runs."""
+    return "running" if status == "claimed" else status
 
 
 def _quoted(text: str) -> str:

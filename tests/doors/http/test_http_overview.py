@@ -177,6 +177,7 @@ async def test_words_are_found_in_names_sources_and_outputs(ada: Client, workspa
         {
             "log": NOTEBOOK,
             "name": "notebook n1",
+            "run": None,
             "cell": "a2",
             "where": "output",
             "text": "the 100% Answer_is here",
@@ -188,6 +189,23 @@ async def test_words_are_found_in_names_sources_and_outputs(ada: Client, workspa
     assert await ada.ask("GET", "/api/search?text=%20") == []
     await ada.ask("GET", "/api/search?text=%00", 422)
     assert await ada.ask("GET", "/api/search", params={"text": "'; DROP TABLE events; --"}) == []
+
+
+async def test_what_is_found_in_a_run_says_so_and_comes_after_what_is_in_notebooks(
+    ada: Client, workspace: LocalWorkspace
+) -> None:
+    asked = e.RunRequested(name="notebook n1", source=e.RunSource(notebook=NOTEBOOK, seq=3))
+    added = e.CellAdded(cell=CellId("a1"), after=None, source="x = 1")
+    await say(workspace, RUN, asked, added)
+    hits = await ada.ask("GET", "/api/search", params={"text": "x = 1"})
+    found = {"status": "queued", "at": (await workspace.entries(RUN))[0].at}
+    assert [(hit["log"], hit["run"]) for hit in hits] == [(NOTEBOOK, None), (RUN, found)]
+    names = await ada.ask("GET", "/api/search", params={"text": "notebook n1"})
+    assert [(hit["log"], hit["run"], hit["where"]) for hit in names] == [(NOTEBOOK, None, "name"), (RUN, found, "name")]
+    runtime = workspace.acting_as(access.runtime("r"))
+    await say(runtime, RUN, e.RunClaimed(runtime=RuntimeId("runtime:r")))
+    (_, hit) = await ada.ask("GET", "/api/search", params={"text": "x = 1"})
+    assert hit["run"]["status"] == "running"
 
 
 # ---- Rights

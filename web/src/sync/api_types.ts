@@ -93,7 +93,10 @@ export interface Overview {
 
 export interface Hit {
   readonly log: LogId
+  /** Of the notebook, or of what the run is of. */
   readonly name: string
+  /** Of a run: how it ended, and when it was asked for; null for a notebook. */
+  readonly run: { readonly status: string; readonly at: string } | null
   readonly cell: CellId | null
   readonly where: "name" | "source" | "output"
   /** The line that was found. */
