@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
 from .app import PATIENCE, App, answered
 from .editing import edit, editor, edits, shown, until_recorded, until_shown
@@ -65,6 +66,50 @@ def test_a_tab_closed_while_the_server_is_away_loses_nothing(app: App, context: 
     page.keyboard.type("!")
     until_recorded(app, log, f"x = '{FOX} every key'!")
     assert edits(app, log) == before + 1
+
+
+@pytest.mark.parametrize("field", ["version", "reducer"])
+def test_a_page_that_is_older_than_the_server_says_so_and_loses_nothing(
+    app: App, context: BrowserContext, field: str
+) -> None:
+    """The server is the same; what it says of itself is changed on its way, as after an upgrade."""
+    is_upgraded = False
+    connections: list[WebSocketRoute] = []
+
+    def connect(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+        connections.append(route)
+
+        def pass_on(frame: str | bytes) -> None:
+            told = json.loads(frame)
+            if is_upgraded and "reducer" in told:
+                told[field] = 99 if field == "reducer" else "99.0"
+                frame = json.dumps(told)
+            route.send(frame)
+
+        server.on_message(pass_on)
+
+    log = app.notebook("upgraded", "x = ")
+    page = context.new_page()
+    page.route_web_socket("**/api/socket*", connect)
+    app.open(page, log)
+    expect(page.locator("header [data-runtime]")).to_have_text("No kernel")
+    edit(page)
+    is_upgraded = True
+    for connection in connections:
+        connection.close()
+    page.keyboard.type("12")
+    reconnect(page)
+    updated = page.get_by_text("Quire was updated.")
+    expect(updated).to_be_visible()
+    page.keyboard.type("3")
+    is_upgraded = False
+    page.get_by_role("button", name="Reload").click()
+    expect(page.locator("[data-cell] pre")).to_have_text("x = 123")
+    expect(updated).to_have_count(0)
+    page.close()
+    app.open(context.new_page(), log)
+    until_recorded(app, log, "x = 123")
 
 
 def test_two_windows_send_what_each_of_them_typed_once(app: App, context: BrowserContext) -> None:

@@ -181,7 +181,7 @@ async def run_summaries(
 ) -> list[RunSummary]:
     """Return the last runs that the bearer may read, the last one first; of one notebook, if it is given."""
     readable = logs if logs is not None else {info.log for info in await workspace.logs("run")}
-    of = f"WHERE notebook = {_quoted(notebook)}" if notebook is not None else ""
+    of = f"WHERE notebook = {quoted(notebook)}" if notebook is not None else ""
     rows = await _rows(
         workspace,
         "SELECT run, name, status, parameters, seconds, requested_at, actor, on_behalf_of, path, notebook"  # noqa: S608 - quoted
@@ -195,7 +195,7 @@ async def run_summaries(
 async def _results(workspace: LocalWorkspace, runs: Collection[str]) -> dict[str, dict[str, Json]]:
     found: dict[str, dict[str, Json]] = {}
     if runs:
-        among = ", ".join(map(_quoted, runs))
+        among = ", ".join(map(quoted, runs))
         sql = f"SELECT log, name, value, blob FROM results WHERE log IN ({among}) ORDER BY at"  # noqa: S608 - quoted
         for log, name, value, blob in await _rows(workspace, sql):
             found.setdefault(log, {})[name] = None if blob is not None else json.loads(value)
@@ -223,7 +223,8 @@ def shown_status(status: str) -> str:
     return "running" if status == "claimed" else status
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Write a text as a literal of SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 

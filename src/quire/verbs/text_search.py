@@ -14,7 +14,7 @@ from ..files.plain import one_line
 from ..workspace import access
 from ..workspace.local import LocalWorkspace
 from ..workspace.workspace import LogInfo
-from .overview import shown_status
+from .overview import quoted, shown_status
 
 MOST_HITS = 100
 MOST_WORDS = 20
@@ -91,8 +91,8 @@ async def _with_runs(system: LocalWorkspace, hits: list[SearchHit], logs: dict[L
         hit.log: FoundRun(status="queued", at=logs[hit.log].created_at) for hit in hits if logs[hit.log].kind == "run"
     }
     if runs:
-        among = ", ".join(f"'{log}'" for log in runs)  # ids, which hold no quotes
-        sql = f"SELECT run, status, requested_at FROM runs WHERE run IN ({among})"  # noqa: S608 - ids
+        among = ", ".join(quoted(log) for log in runs)
+        sql = f"SELECT run, status, requested_at FROM runs WHERE run IN ({among})"  # noqa: S608 - quoted
         for log, status, at in (await system.query(sql, limit=MOST_HITS, seconds=_SECONDS)).rows:
             runs[log] = FoundRun(status=shown_status(status), at=at)
     return [replace(hit, run=runs.get(hit.log)) for hit in hits]
