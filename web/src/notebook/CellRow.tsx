@@ -6,6 +6,7 @@ import { isFolded } from "../actions/cell_edits.ts"
 import type { CellView } from "../actions/view.ts"
 import { cellState, runs } from "../core/notebook.ts"
 import type { Cell, CellId } from "../core/types.gen.ts"
+import type { CellSlot } from "../hooks/panel.ts"
 import { useAsked, useDrawnCell, useField, useIsStale, useValue } from "../hooks/values.ts"
 import type { OutputContext } from "../outputs/context.ts"
 import { StateMark } from "../ui/StateMark.tsx"
@@ -19,6 +20,8 @@ import { CellTools } from "./CellTools.tsx"
 import type { Page } from "./page.ts"
 import styles from "./Cell.module.css"
 import { guessedHeight } from "./row_height.ts"
+import { NO_SLOTS } from "./slots.ts"
+import type { NamedSlot } from "./slots.ts"
 import { useCellView } from "./use_page.ts"
 import { conflictOf, spoken } from "./words.ts"
 
@@ -31,7 +34,14 @@ export interface CellRowProps {
 export const CellRow = memo(function CellRow({ page, id, outputs }: CellRowProps) {
   const here = useCellView(page.view, id)
   const cell = useDrawnCell(page.live, id, here.isEdited)
-  return cell ? <Row page={page} cell={cell} here={here} outputs={outputs} /> : null
+  const slots = useAsked(page.slots.byCell, (byCell) => byCell.get(id) ?? NO_SLOTS)
+  if (!cell) return null
+  return (
+    <>
+      <Row page={page} cell={cell} here={here} outputs={outputs} slots={slots} />
+      {slots.length > 0 && <Slots page={page} cell={cell} slots={slots} place="after" />}
+    </>
+  )
 })
 
 interface RowProps {
@@ -39,9 +49,10 @@ interface RowProps {
   readonly cell: Cell
   readonly here: CellView
   readonly outputs: OutputContext
+  readonly slots: readonly NamedSlot[]
 }
 
-function Row({ page, cell, here, outputs }: RowProps) {
+function Row({ page, cell, here, outputs, slots }: RowProps) {
   const { id, kind } = cell
   const state = cellState(cell)
   // What waits or runs will not be stale for long.
@@ -54,6 +65,7 @@ function Row({ page, cell, here, outputs }: RowProps) {
   const sourceFolded = useAsked(page.foldedHere, () => isFolded(cell, "source") !== isFoldedHere("source"))
   const outputsFolded = useAsked(page.foldedHere, () => isFolded(cell, "outputs") !== isFoldedHere("outputs"))
   const press = (event: PointerEvent): void => pressRow(event, page, id)
+  const isSourceTaken = !here.isEdited && slots.some(({ place }) => place === "source")
   return (
     <div
       ref={element}
@@ -82,7 +94,13 @@ function Row({ page, cell, here, outputs }: RowProps) {
         <CellHead page={page} cell={cell} />
         {hasConflict && <CellConflict page={page} id={id} />}
         {cell.tags.length > 0 && <AboveCell page={page} cell={cell} />}
-        <CellSource page={page} cell={cell} isEdited={here.isEdited} initial={here.initial} isFolded={sourceFolded} context={outputs} />
+        {slots.length > 0 && <Slots page={page} cell={cell} slots={slots} place="above" />}
+        {isSourceTaken ? (
+          <Slots page={page} cell={cell} slots={slots} place="source" />
+        ) : (
+          <CellSource page={page} cell={cell} isEdited={here.isEdited} initial={here.initial} isFolded={sourceFolded} context={outputs} />
+        )}
+        {slots.length > 0 && <Slots page={page} cell={cell} slots={slots} place="below" />}
         {isRunnable && <CellOutputs page={page} cell={cell} context={outputs} isFolded={outputsFolded} />}
         <CellRefusal page={page} id={id} />
         {isRunnable && <CellFoot page={page} cell={cell} isStale={isStale} isFolded={outputsFolded} />}
@@ -90,6 +108,18 @@ function Row({ page, cell, here, outputs }: RowProps) {
       {(isNear || here.isFocused) && <CellTools page={page} cell={cell} isFocused={here.isFocused} />}
     </div>
   )
+}
+
+interface SlotsProps {
+  readonly page: Page
+  readonly cell: Cell
+  readonly slots: readonly NamedSlot[]
+  readonly place: CellSlot["place"]
+}
+
+/** What panels draw at a cell in one place. */
+function Slots({ page, cell, slots, place }: SlotsProps) {
+  return slots.map((slot) => slot.place === place && <Fragment key={slot.name}>{slot.render(page, cell)}</Fragment>)
 }
 
 /** What panels put above a cell: the form of its parameters, say. */

@@ -36,6 +36,7 @@ export function OpenPage({ page, panels }: { readonly page: Page; readonly panel
       </Header>
       <main id="main" className={styles["main"]} tabIndex={-1}>
         <Notices page={page} />
+        {panels.map((each) => each.notice && <Fragment key={each.name}>{each.notice(page)}</Fragment>)}
         <CellList page={page} outputs={outputs} />
       </main>
       {shown && <Rail page={page} panel={shown} />}

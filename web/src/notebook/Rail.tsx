@@ -50,7 +50,8 @@ function PanelContent({ page, panel }: { readonly page: Page; readonly panel: Pa
 
 export function RailButtons({ page, panels }: { readonly page: Page; readonly panels: readonly PanelSpec[] }) {
   const open = useValue(page.panel)
-  return panels.map((panel) => <RailButton key={panel.name} page={page} panel={panel} isOpen={open === panel.name} />)
+  const shown = panels.filter(({ isHidden }) => isHidden !== true)
+  return shown.map((panel) => <RailButton key={panel.name} page={page} panel={panel} isOpen={open === panel.name} />)
 }
 
 function RailButton({ page, panel, isOpen }: { readonly page: Page; readonly panel: PanelSpec; readonly isOpen: boolean }) {

@@ -29,6 +29,7 @@ import { Presence } from "../sync/presence.ts"
 import { Value } from "../sync/store.ts"
 import type { Stop } from "../sync/store.ts"
 import { LastDurations } from "./last_duration.ts"
+import { CellSlots } from "./slots.ts"
 
 /** What is open over the page. */
 export type Overlay =
@@ -60,6 +61,7 @@ export class Page implements PageContext {
   keyboard = new Keyboard(ACTIONS, () => performance.now())
   readonly overlay = new Value<Overlay | null>(null)
   readonly panels = new Value<readonly PanelSpec[]>([])
+  readonly slots = new CellSlots()
   /** The name of the open panel. */
   readonly panel: Value<string | null>
   /** Parts of cells that were folded in this window alone, as `part cell`. */
@@ -129,6 +131,7 @@ export class Page implements PageContext {
   close(): void {
     this.#keeping()
     for (const stop of this.#stops.splice(0)) stop()
+    this.slots.close()
     this.presence.close()
     this.lanes.close()
     this.live.flush()
@@ -218,21 +221,30 @@ export class Page implements PageContext {
     }
   }
 
-  /** The panels of the rail: each is an action too, with its keys. */
+  /** The panels of the rail: each is an action too, with its keys, and brings others. */
   setPanels(panels: readonly PanelSpec[]): void {
     this.panels.set(panels)
-    const actions = panels.map(
-      ({ name, title, key }): Action => ({
-        name: `panel.${name}`,
-        title: `${title}: open or close`,
-        group: "Panels",
-        keys: key === undefined ? [] : [key],
-        when: () => true,
-        do: () => this.togglePanel(name),
-      }),
-    )
-    this.all = [...ACTIONS, ...actions]
+    this.slots.set(this, panels)
+    this.all = [...ACTIONS, ...panels.flatMap((panel) => this.#actionsOf(panel))]
     this.keyboard = new Keyboard(this.all, () => performance.now())
+  }
+
+  #actionsOf({ name, title, key, isHidden, actions = [] }: PanelSpec): Action[] {
+    const opens: Action = {
+      name: `panel.${name}`,
+      title: `${title}: open or close`,
+      group: "Panels",
+      keys: key === undefined ? [] : [key],
+      when: () => isHidden !== true,
+      do: () => this.togglePanel(name),
+    }
+    const brought = actions.map((each): Action => ({
+      ...each,
+      group: "Panels",
+      when: () => each.when?.(this) ?? true,
+      do: () => each.do(this),
+    }))
+    return [opens, ...brought]
   }
 
   hasPanel(name: string): boolean {
