@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import httpx
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, BrowserType, ConsoleMessage, Page, expect, sync_playwright
 
 from quire.core.events import Scope
 
@@ -117,13 +117,15 @@ class App:
 
     # ---- Browsers
 
-    def context(self, actor: str | None = None, *scopes: Scope, **options: Any) -> BrowserContext:
+    def context(
+        self, actor: str | None = None, *scopes: Scope, browser: Browser | None = None, **options: Any
+    ) -> BrowserContext:
         """Open a browser profile that is signed in, as the owner of the folder unless an actor is given.
 
         Without service workers, which would answer for what a test takes away; `service_workers="allow"` has them.
         """
         given: dict[str, Any] = {"service_workers": "block", **options}
-        made = self.browser.new_context(base_url=self.url, **given)
+        made = (browser or self.browser).new_context(base_url=self.url, **given)
         made.set_default_timeout(PATIENCE)
         self.sign_in(made, actor, *scopes)
         return made
@@ -174,12 +176,17 @@ def answered(response: httpx.Response) -> Any:
 @contextmanager
 def chromium(*flags: str) -> Generator[Browser]:
     """Start the system's Chromium, without a window. While it runs, the tests of its thread run no loop of their own."""
-    path = shutil.which("chromium")
-    assert path is not None, "`make test` installs Chromium"
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=path, args=["--no-sandbox", *flags])
+        browser = launch(play.chromium, *flags)
         try:
             yield browser
         finally:
             browser.close()
+
+
+def launch(kind: BrowserType, *flags: str) -> Browser:
+    """Start one more Chromium: a process of its own, that can be closed while others go on."""
+    path = shutil.which("chromium")
+    assert path is not None, "`make test` installs Chromium"
+    return kind.launch(executable_path=path, args=["--no-sandbox", *flags])

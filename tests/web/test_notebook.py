@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Page, Route, expect
 
 from .app import App
 from .notebook import Book
@@ -196,3 +197,19 @@ def test_a_cell_goes_on_while_no_browser_is_open_and_the_next_one_sees_all_of_it
     printed = "".join(output["head"] + output.get("tail", "") for output in execution["outputs"])
     assert printed == "".join(f"line {number}\n" for number in range(500)) + "the end\n"
     second.close()
+
+
+@pytest.mark.slow
+def test_what_is_typed_before_the_palette_is_loaded_is_typed_into_it(app: App, page: Page) -> None:
+    book = Book.of(app, page, "1", "2")
+    book.go(0)
+    held: list[Route] = []
+    page.route("**/Palette-*.js", lambda route: held.append(route))
+    book.press("Control+k")
+    page.keyboard.type("run all")
+    book.until(lambda: len(held), 1)
+    held[0].continue_()
+    expect(page.get_by_role("combobox")).to_have_value("run all")
+    assert book.sources() == ["1", "2"], "no letter was taken for a key of cells"
+    book.press("Enter")
+    book.has_state(1, "ok")

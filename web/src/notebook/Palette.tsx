@@ -52,6 +52,10 @@ export default function Palette({ page, onClose }: { readonly page: Page; readon
         autoComplete="off"
         spellCheck={false}
         value={text}
+        onFocus={() => {
+          const early = page.takeEarlyText()
+          if (early) setText(early)
+        }}
         onChange={(event) => {
           setText(event.target.value)
           setChosen(0)

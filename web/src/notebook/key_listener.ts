@@ -13,11 +13,25 @@ export function listenForKeys(page: Page): () => void {
     const target = event.target instanceof Element ? event.target : document.body
     if (event.defaultPrevented || event.isComposing || target.closest("[data-editor] .cm-editor")) return
     if (target.closest("dialog[open]") || isForTarget(event, target)) return
+    if (isDialogComing(page)) return void keepForDialog(page, event)
     if (page.view.edited !== null && keepEarly(page, event)) return
     if (page.keyboard.handle(event, page.view.mode.get(), page.actions)) event.preventDefault()
   }
   addEventListener("keydown", press)
   return () => removeEventListener("keydown", press)
+}
+
+/** Whether a dialog was asked for whose code is still being loaded: keys are for it, and do nothing to cells. */
+function isDialogComing(page: Page): boolean {
+  const overlay = page.overlay.get()
+  return overlay !== null && overlay.kind !== "menu" && document.querySelector("dialog[open]") === null
+}
+
+function keepForDialog(page: Page, event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return
+  if (event.key === "Escape") page.overlay.set(null)
+  else if (page.overlay.get()?.kind === "palette" && event.key.length === 1) page.earlyText += event.key
+  event.preventDefault()
 }
 
 /** What is typed before the editor is loaded is kept for it. */

@@ -68,7 +68,7 @@ export class Page implements PageContext {
   readonly foldedHere = new Value<ReadonlySet<string>>(new Set())
   /** The editor that is mounted says where its cursor is. */
   place: EditorPlace | null = null
-  /** What was typed into a cell before its editor was loaded. */
+  /** What was typed into a cell, or for the palette, before the code of that was loaded. */
   earlyText = ""
   /** Whether somebody just asked for the panel that is about to be shown. */
   #isPanelAsked = false
@@ -189,14 +189,19 @@ export class Page implements PageContext {
 
   /** Type what was typed before the editor was there, and put the cursor behind it. */
   typeEarly(cell: CellId, initial: CursorPlace): void {
-    const text = this.earlyText
-    this.earlyText = ""
+    const text = this.takeEarlyText()
     if (!text || this.view.edited !== cell) return
     const end = pointLength(this.live.store.cell(cell)?.source ?? "")
     const at = initial === "start" ? 0 : typeof initial === "object" && "from" in initial ? initial.from : end
     this.live.type(cell, [[at, 0, text]])
     const cursor = at + pointLength(text)
     this.view.edit(cell, { from: cursor, to: cursor })
+  }
+
+  takeEarlyText(): string {
+    const text = this.earlyText
+    this.earlyText = ""
+    return text
   }
 
   takePanelAsked(): boolean {
