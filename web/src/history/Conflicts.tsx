@@ -1,17 +1,18 @@
 /** Where the notebook and its file changed the same lines: both sides, and the answers. */
 
-import { useEffect, useRef, useState } from "react"
+import { useEffect, useMemo, useRef, useState } from "react"
 
+import { shownDiff } from "../core/line_diff.ts"
 import { liveCells } from "../core/notebook.ts"
 import type { ConflictId, FileConflict } from "../core/types.gen.ts"
 import { useCell, useField, useValue } from "../hooks/values.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { Button } from "../ui/Button.tsx"
+import { LineDiff } from "../ui/LineDiff.tsx"
 import { PanelButtons, PanelNote, PanelSection } from "../ui/Panel.tsx"
 import { resolving } from "./conflicts.ts"
 import type { Side } from "./conflicts.ts"
 import css from "./History.module.css"
-import { LineDiff } from "./LineDiff.tsx"
 
 export function Conflicts({ context }: { readonly context: PageContext }) {
   const conflicts = useField(context.live, "conflicts")
@@ -75,10 +76,11 @@ function OneConflict({ context, id, conflict }: OneConflictProps) {
 }
 
 function SideShown({ title, base, text }: { readonly title: string; readonly base: string; readonly text: string }) {
+  const lines = useMemo(() => shownDiff(base, text), [base, text])
   return (
     <>
       <h4 className={css["side"]}>{text ? title : `${title}: the cell is removed`}</h4>
-      {text && <LineDiff before={base} after={text} label={title} />}
+      {text && <LineDiff lines={lines} label={title} />}
     </>
   )
 }

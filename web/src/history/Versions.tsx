@@ -2,16 +2,16 @@
 
 import { useMemo, useState } from "react"
 
+import { changeCount, lineDiff, shownDiff } from "../core/line_diff.ts"
 import { difference } from "../core/text.ts"
 import type { Cell } from "../core/types.gen.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { Button } from "../ui/Button.tsx"
+import { LineDiff } from "../ui/LineDiff.tsx"
 import { PanelButtons, PanelNote, PanelSection } from "../ui/Panel.tsx"
 import { nameOf, Person } from "../ui/Person.tsx"
 import { Time } from "../ui/Time.tsx"
 import css from "./History.module.css"
-import { changeCount, lineDiff } from "./line_diff.ts"
-import { LineDiff } from "./LineDiff.tsx"
 import type { Cause, Version } from "./versions.ts"
 
 interface VersionsProps {
@@ -83,15 +83,13 @@ interface ShownProps {
 
 function Shown({ context, cell, version, before, isNow }: ShownProps) {
   const [isAgainstNow, setAgainstNow] = useState(false)
+  const [from, to] = isAgainstNow ? [cell.source, version.source] : [before, version.source]
+  const lines = useMemo(() => shownDiff(from, to), [from, to])
   const cause = causeText(version.cause)
   return (
     <div className={css["shown"]}>
       {cause && <PanelNote>{cause}</PanelNote>}
-      {isAgainstNow ? (
-        <LineDiff before={cell.source} after={version.source} label="What restoring it would change" />
-      ) : (
-        <LineDiff before={before} after={version.source} label="What this version changed" />
-      )}
+      <LineDiff lines={lines} label={isAgainstNow ? "What restoring it would change" : "What this version changed"} />
       {!isNow && (
         <PanelButtons>
           <Button disabled={!context.mayEdit} onClick={() => restore(context, cell, version)}>

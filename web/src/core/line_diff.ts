@@ -1,5 +1,7 @@
 /** The difference of two texts by lines (Myers 1986), and the parts of it that are worth showing. */
 
+import { visible } from "./visible.ts"
+
 export interface DiffLine {
   readonly kind: "same" | "removed" | "added"
   readonly text: string
@@ -55,6 +57,11 @@ export function withoutSame(diff: readonly DiffLine[], context: number = CONTEXT
   })
   if (left) shown.push({ kind: "gap", count: left })
   return shown
+}
+
+/** What a person is shown of a difference: the changed lines and a few around them, with nothing invisible in them. */
+export function shownDiff(before: string, after: string): (DiffLine | Gap)[] {
+  return withoutSame(lineDiff(before, after)).map((line) => (line.kind === "gap" ? line : { ...line, text: visible(line.text) }))
 }
 
 function lines(text: string): string[] {

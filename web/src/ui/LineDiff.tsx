@@ -1,16 +1,18 @@
-/** A difference of two texts, line by line; a sign says what colour says too. */
+/** A difference of two texts, line by line; a sign says what colour says too. core/line_diff.ts makes the lines. */
 
-import { memo, useMemo } from "react"
+import { memo } from "react"
 
-import { visible } from "../core/visible.ts"
-import css from "./History.module.css"
-import { lineDiff, withoutSame } from "./line_diff.ts"
+import css from "./LineDiff.module.css"
+
+export type ShownLine =
+  | { readonly kind: "same" | "removed" | "added"; readonly text: string }
+  /** Lines that are left out. */
+  | { readonly kind: "gap"; readonly count: number }
 
 const SIGNS = { same: " ", removed: "−", added: "+" } as const
 const WORDS = { same: "", removed: "removed: ", added: "added: " } as const
 
-export const LineDiff = memo(function LineDiff({ before, after, label }: { readonly before: string; readonly after: string; readonly label: string }) {
-  const lines = useMemo(() => withoutSame(lineDiff(before, after)), [before, after])
+export const LineDiff = memo(function LineDiff({ lines, label }: { readonly lines: readonly ShownLine[]; readonly label: string }) {
   return (
     <div className={css["diff"]} role="group" aria-label={label} tabIndex={0}>
       {lines.map((line, index) =>
@@ -19,12 +21,12 @@ export const LineDiff = memo(function LineDiff({ before, after, label }: { reado
             {line.count === 1 ? "1 line" : `${line.count} lines`}
           </div>
         ) : (
-          <div key={index} className={css["diffLine"]} data-kind={line.kind}>
+          <div key={index} className={css["line"]} data-kind={line.kind}>
             <span className={css["signs"]} aria-hidden="true">
               {SIGNS[line.kind]}
             </span>
             {WORDS[line.kind] && <span className="visually-hidden">{WORDS[line.kind]}</span>}
-            <code>{visible(line.text) || " "}</code>
+            <code>{line.text || " "}</code>
           </div>
         ),
       )}
