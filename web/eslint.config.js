@@ -5,7 +5,7 @@ import hooks from "eslint-plugin-react-hooks"
 import { defineConfig, globalIgnores } from "eslint/config"
 import ts from "typescript-eslint"
 
-const FOLDERS = ["core", "sync", "actions", "editor", "outputs", "frame", "ui", "hooks"]
+const FOLDERS = ["core", "sync", "actions", "editor", "outputs", "frame", "ui", "hooks", "cells"]
 const SCREENS = [
   ...["notebook", "proposals", "activity", "people", "params", "home", "runs", "settings"],
   ...["runtime", "history", "find", "outline", "files", "shell"],
@@ -23,6 +23,7 @@ const TABLE = {
   frame: { ours: [], files: ["outputs/protocol.ts"], packages: ["vega", "vega-lite", "vega-embed", "plotly.js-dist-min"] },
   ui: { ours: [], packages: ["react", "react-dom", "@base-ui/react"] },
   hooks: { ours: ["core", "sync"], packages: ["react"] },
+  cells: { ours: ["core", "sync", "hooks", "ui", "editor", "outputs"], packages: ["react", "react-dom"] },
 }
 const REACT = ["react", "react-dom", "wouter", "@base-ui/react"]
 

@@ -123,6 +123,19 @@ def pairs(old: str, new: str) -> list[Pair]:
     return list(_paired(_shown_lines(old, new), _shown_lines(new, old)))
 
 
+def source_pairs(row: Row) -> list[Pair]:
+    """Return the source of a row's cell line by line, side by side; nothing where it did not change."""
+    if row.old is not None and row.new is not None:
+        edited = any(isinstance(operation, d.SourceEdited) for operation in row.operations)
+        return pairs(row.old.source, row.new.source) if edited else []
+    if not row.cell.source:
+        return []
+    lines = row.cell.source.split("\n")
+    if row.old is None:
+        return [Pair(None, Line("+", line)) for line in lines]
+    return [Pair(Line("-", line), None) for line in lines]
+
+
 def unified(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Line | Gap]:
     """Return two texts as one, with `context` lines around each change."""
     return _near_changes(_one_below_the_other(_paired(old, new)), context)

@@ -8,7 +8,7 @@ from ..core import diff as d
 from ..core.diff import PARTS, Diff, Part
 from ..core.sheet import Sheet, SheetCell
 from ..core.visible import first_line
-from .change_rows import Line, Pair, Row, pairs, rows, value_changes
+from .change_rows import Line, Pair, Row, rows, source_pairs, value_changes
 from .html_outputs import render_output
 from .html_page import page
 from .html_text import escape_code
@@ -107,22 +107,11 @@ def _cell(row: Row, *, outputs: bool) -> str:
 
 
 def _source(row: Row) -> str:
+    if lines := source_pairs(row):
+        return f"<table>{''.join(_folded(lines))}</table>"
     if row.old is None or row.new is None:
-        lines = _one_sided(row)
-    elif any(isinstance(operation, d.SourceEdited) for operation in row.operations):
-        lines = pairs(row.old.source, row.new.source)
-    else:
-        return f'<p class="which">{escape_code(first_line(row.new.source, 100))}</p>'
-    return f"<table>{''.join(_folded(lines))}</table>" if lines else ""
-
-
-def _one_sided(row: Row) -> list[Pair]:
-    if not row.cell.source:
-        return []
-    lines = row.cell.source.split("\n")
-    if row.old is None:
-        return [Pair(None, Line("+", line)) for line in lines]
-    return [Pair(Line("-", line), None) for line in lines]
+        return ""
+    return f'<p class="which">{escape_code(first_line(row.new.source, 100))}</p>'
 
 
 def _folded(lines: list[Pair]) -> Iterator[str]:

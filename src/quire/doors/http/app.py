@@ -18,6 +18,7 @@ from ...workspace.local import LocalWorkspace
 from . import (
     blobs,
     carrying,
+    comparison,
     health,
     leases,
     logs,
@@ -62,6 +63,7 @@ ROUTES: list[HTTPRouteHandler] = [
     *tokens.ROUTES,
     *logs.ROUTES,
     *notebooks.ROUTES,
+    *comparison.ROUTES,
     *runs.ROUTES,
     *runtimes.ROUTES,
     *proposals.ROUTES,
