@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from quire.actors.keeper import end_lost
+from quire.actors.keeper import end_lost, expire_proposals
 from quire.core import events as e
 from quire.core.errors import NotFound
 from quire.core.events import AnyEvent, Draft, KnownEvent, RunSource
-from quire.core.ids import CellId, ExecutionId, LogId, RuntimeId
+from quire.core.ids import CellId, ExecutionId, LogId, ProposalId, RuntimeId
 from quire.core.outcome import outcome_of
 from quire.core.text import source_hash
 from quire.stores.blobs_memory import MemoryBlobs
@@ -176,3 +176,24 @@ def test_a_process_is_known_by_more_than_its_number() -> None:
     assert holders.is_gone(f"{mine}0"), "a later process with the same number"
     assert not holders.is_gone("runtime:run-000000000000-1-1"), "nobody here can know that"
     assert not holders.is_gone("runtime:gpu") and not holders.is_gone("human:ada")
+
+
+# ---- Proposals
+
+
+async def test_a_proposal_that_nobody_answered_in_time_expires_once() -> None:
+    times = ["2029-06-01T00:00:00.000000Z"]
+    workspace = LocalWorkspace(MemoryStore(), MemoryBlobs(), now=lambda: times[-1])
+    system = workspace.acting_as(access.system())
+    await say(workspace, e.NotebookCreated(name="sales"), e.CellAdded(cell=CellId("a"), after=None, source="x = 1"))
+    removal = (e.CellRemoved(cell=CellId("a")),)
+    ends = {"soon": "2030-01-01T00:00:00.000000Z", "late": "2031-01-01T00:00:00.000000Z", "never": None}
+    for name, end in ends.items():
+        await say(workspace, e.ProposalMade(proposal=ProposalId(name), why=name, changes=removal, expires_at=end))
+    assert await expire_proposals(system, times[-1]) == []
+    times.append("2030-06-01T00:00:00.000000Z")
+    assert await expire_proposals(system, times[-1]) == ["soon"]
+    proposals = (await workspace.read(LOG)).proposals
+    assert {id: each.state for id, each in proposals.items()} == {"soon": "expired", "late": "open", "never": "open"}
+    assert proposals[ProposalId("soon")].decided_at == times[-1]
+    assert await expire_proposals(system, times[-1]) == [], "it is recorded once"

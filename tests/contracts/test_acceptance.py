@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from quire.core import events as e
-from quire.core.ids import ActorId, ProposalId
+from quire.core.ids import ActorId, ExecutionId, ProposalId
+from quire.core.text import Splice, source_hash
 from quire.workspace.access import Identity
 from quire.workspace.local import LocalWorkspace
 from quire.workspace.workspace import Workspace
@@ -73,3 +74,42 @@ async def test_a_token_to_approve_is_made_for_humans_only(
         told = await refused(maker.create_token(ActorId(actor), ["read", "approve"], **more))
         assert "approve" in told and ("human" in told or "runtime" in told)
     assert await owner.tokens() == before
+
+
+# ---- What others typed before the yes
+
+
+def whole(text: str, before: str = "x = 1") -> e.SourceEdited:
+    """What an agent proposes: a whole text, made against another."""
+    return e.SourceEdited(cell=A, text=text, base_hash=source_hash(before))
+
+
+async def test_a_whole_text_is_carried_over_what_others_typed_before_the_yes(ada: Workspace, agent: Workspace) -> None:
+    """Rule 8: nothing that anybody typed is lost by a yes, and a replay of it merges nothing."""
+    await say(
+        agent, e.ProposalMade(proposal=P, why="better", changes=(whole("x = 1\ny = 2"), whole("y = 2", "x = 1\ny = 2")))
+    )
+    now = await ada.read(LOG)
+    await say(ada, e.SourceEdited(cell=A, base=now.seq, edit=(Splice(0, 0, "# ada\n"),)))
+    (entry,) = await say(ada, YES)
+    assert (await ada.read(LOG)).cells[A].source == "# ada\ny = 2"
+    assert isinstance(entry.event, e.ProposalAccepted)
+    assert [(each.base, each.text) for each in entry.event.applied or () if isinstance(each, e.SourceEdited)] == [
+        (now.seq, None),
+        (now.seq, None),
+    ]
+
+
+async def test_what_is_run_after_a_carried_over_text_is_void(ada: Workspace, agent: Workspace) -> None:
+    effect = e.RunCell(execution=ExecutionId("x9"), cell=A, source_hash=source_hash("y = 2"))
+    await say(agent, e.ProposalMade(proposal=P, why="better", changes=(whole("y = 2"),), effects=(effect,)))
+    now = await ada.read(LOG)
+    await say(ada, e.SourceEdited(cell=A, base=now.seq, edit=(Splice(0, 0, "# ada\n"),)))
+    assert "its run is void" in await refused(say(ada, YES))
+    await say(ada, e.ProposalAccepted(proposal=P, selection=(0,)))
+    assert (await ada.read(LOG)).cells[A].source == "# ada\ny = 2"
+
+
+async def test_a_sender_cannot_fill_in_what_a_whole_text_changes(agent: Workspace) -> None:
+    forged = msgspec.structs.replace(whole("y = 2"), applied=(Splice(0, 0, "other"),))
+    assert "filled by the workspace" in await refused(say(agent, e.ProposalMade(proposal=P, why="", changes=(forged,))))

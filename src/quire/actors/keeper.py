@@ -1,7 +1,7 @@
-"""Ends what lost its lease: nothing stays open that nobody works on (rule 10).
+"""Ends what lost its lease, and proposals that nobody answered in time: nothing stays open for ever (rule 10).
 
-Whoever opens a workspace calls it, so that the log tells the true status to the first who
-looks. It never runs anything again.
+Whoever opens a workspace ends what is lost, so that the log tells the true status to the first
+who looks; a server also looks now and then, and expires proposals. It never runs anything again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ..core import events as e
 from ..core.errors import Conflict, NotFound, Refused
 from ..core.events import Draft, Fault, KnownEvent
-from ..core.ids import ExecutionId, LogId, RuntimeId
+from ..core.ids import ExecutionId, LogId, ProposalId, RuntimeId
 from ..core.notebook import Notebook
 from ..workspace.clock import new_id
 from ..workspace.holders import is_gone
@@ -20,6 +20,8 @@ from ..workspace.workspace import Held, Workspace
 
 SERVER_GRACE_SECONDS = 60.0
 """What a server that starts gives those who could not reach it while it was away."""
+MOST_OPEN = 10_000
+"""So many proposals that wait are looked at in one go."""
 GONE = "The process that ran it is gone, and did not say how it ended."
 SILENT = "Its lease ran out: what ran it was not heard of in time, and did not say how it ended."
 
@@ -42,6 +44,22 @@ async def end_lost(system: Workspace, grace_seconds: float = 0) -> list[LogId]:
             ended.append(held.log)
         await system.release(held.log, held.claim)
     return ended
+
+
+async def expire_proposals(system: Workspace, at: str) -> list[ProposalId]:
+    """Record as expired each proposal whose `expires_at` has passed; return them. `system` acts as Quire itself."""
+    found = await system.query(
+        "SELECT log, proposal, expires_at FROM proposals WHERE state = 'open' AND expires_at IS NOT NULL", limit=MOST_OPEN
+    )
+    expired: list[ProposalId] = []
+    for log, proposal, expires_at in found.rows:
+        if str(expires_at) > at:
+            continue
+        event = e.ProposalExpired(proposal=ProposalId(str(proposal)))
+        with contextlib.suppress(NotFound, Refused, Conflict):  # it was answered meanwhile
+            await system.submit(LogId(str(log)), [Draft(id=new_id(), event=event)])
+            expired.append(event.proposal)
+    return expired
 
 
 async def bury(system: Workspace, log: LogId, runtime: RuntimeId) -> None:

@@ -224,6 +224,9 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     expires_at: str | None = None
     state: ProposalState = "open"
     decided_by: ActorId | None = None
+    decided_at: str | None = None
+    decided_why: str = ""
+    """What was said with a no."""
 
 
 class Comment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

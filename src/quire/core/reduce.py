@@ -33,7 +33,7 @@ from .notebook import (
 from .outputs import set_cell
 from .text import apply
 
-REDUCER = 6
+REDUCER = 7
 
 _CONTAINERS = (
     "cells",
@@ -230,7 +230,7 @@ def _apply_rare(folding: Fold, now: Notebook, entry: Entry, event: _Rare) -> Non
         case e.ProposalAccepted():
             _accept_proposal(folding, now, entry, event)
         case e.ProposalDeclined():
-            _decide(now, entry, event.proposal, "declined")
+            _decide(now, entry, event.proposal, "declined", event.why)
         case e.ProposalWithdrawn():
             _decide(now, entry, event.proposal, "withdrawn")
         case e.ProposalExpired():
@@ -410,7 +410,14 @@ def _accept_proposal(folding: Fold, now: Notebook, entry: Entry, event: e.Propos
     _decide(now, entry, event.proposal, "accepted")
 
 
-def _decide(now: Notebook, entry: Entry, proposal: e.ProposalId, state: ProposalState) -> None:
+def _decide(now: Notebook, entry: Entry, proposal: e.ProposalId, state: ProposalState, why: str = "") -> None:
     now.proposals[proposal] = replace(
-        now.proposals[proposal], state=state, decided_by=entry.by, changes=(), effects=(), why=""
+        now.proposals[proposal],
+        state=state,
+        decided_by=entry.by,
+        decided_at=entry.at,
+        decided_why=why,
+        changes=(),
+        effects=(),
+        why="",
     )

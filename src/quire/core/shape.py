@@ -29,6 +29,7 @@ from .events import (
     OutputAdded,
     OutputsImported,
     ProposalAccepted,
+    ProposalMade,
     ResultRecorded,
     RunFinished,
     SourceEdited,
@@ -132,7 +133,7 @@ def _without_pieces(event: KnownEvent, made: KnownEvent) -> KnownEvent:
             return replace(
                 made, applied=tuple(replace(each, insert=_hide_all(each.insert)) for each in made.applied or ())
             )
-        case FileMerged(), FileMerged():
+        case FileMerged() | ProposalMade(), FileMerged() | ProposalMade():
             return replace(made, changes=tuple(map(_without_pieces, event.changes, made.changes)))
         case ProposalAccepted(), ProposalAccepted() if event.applied is not None:
             return replace(made, applied=tuple(map(_without_pieces, event.applied, made.applied or ())))

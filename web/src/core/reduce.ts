@@ -174,7 +174,7 @@ const BRANCHES: Branches = {
   // Proposals and comments
   proposal_made: makeProposal,
   proposal_accepted: acceptProposal,
-  proposal_declined: (copy, entry, { proposal }) => decide(copy, entry, proposal, "declined"),
+  proposal_declined: (copy, entry, { proposal, why = "" }) => decide(copy, entry, proposal, "declined", why),
   proposal_withdrawn: (copy, entry, { proposal }) => decide(copy, entry, proposal, "withdrawn"),
   proposal_expired: (copy, entry, { proposal }) => decide(copy, entry, proposal, "expired"),
   comment_added: (copy, entry, { comment, text, cell = null, reply_to = null }) => {
@@ -343,7 +343,8 @@ function acceptProposal(copy: WorkingCopy, entry: Entry, event: ProposalAccepted
   decide(copy, entry, event.proposal, "accepted")
 }
 
-function decide(copy: WorkingCopy, entry: Entry, id: ProposalId, state: ProposalState): void {
+function decide(copy: WorkingCopy, entry: Entry, id: ProposalId, state: ProposalState, why = ""): void {
   const before = known(copy.now.proposals, id)
-  copy.map("proposals").set(id, { ...before, state, decided_by: by(entry), changes: [], effects: [], why: "" })
+  const decided = { state, decided_by: by(entry), decided_at: entry.at, decided_why: why }
+  copy.map("proposals").set(id, { ...before, ...decided, changes: [], effects: [], why: "" })
 }

@@ -28,7 +28,7 @@ export type RuntimeId = string
 export type TokenId = string
 
 /** Goes up with every change of what a branch does or of what a notebook holds. */
-export const REDUCER = 6
+export const REDUCER = 7
 /** How many pieces of code without a cell are kept once they have ended. */
 export const SCRATCHES = 10
 /** How many code points of a stream stay in the notebook. */
@@ -923,6 +923,9 @@ export interface Proposal {
   readonly expires_at: string | null
   readonly state: ProposalState
   readonly decided_by: ActorId | null
+  readonly decided_at: string | null
+  /** What was said with a no. */
+  readonly decided_why: string
 }
 
 /** What somebody said about a cell or the notebook. */
@@ -1099,6 +1102,8 @@ export const DEFAULTS = {
     expires_at: null,
     state: "open",
     decided_by: null,
+    decided_at: null,
+    decided_why: "",
   },
   Comment: { on_behalf_of: null, cell: null, reply_to: null, edited: false, resolved_by: null },
   Notebook: {

@@ -132,7 +132,10 @@ def bases(event: e.KnownEvent, now: Notebook) -> Iterator[tuple[CellId, int]]:
             for change in event.changes:
                 yield from bases(change, now)
         case e.ProposalAccepted() if event.proposal in now.proposals:
-            for change in now.proposals[event.proposal].changes:
+            proposal = now.proposals[event.proposal]
+            chosen = range(len(proposal.changes)) if event.selection is None else set(event.selection)
+            changes = tuple(change for number, change in enumerate(proposal.changes) if number in chosen)
+            for change in as_carried_over(now, changes, proposal.seq):
                 yield from bases(change, now)
         case _:
             pass
@@ -166,6 +169,29 @@ def changes_in(event: e.AnyEvent) -> tuple[e.CellChange, ...]:
 
 
 # ---- Several changes as one
+
+
+def as_carried_over(now: Notebook, changes: tuple[e.CellChange, ...], proposed: int) -> tuple[e.CellChange, ...]:
+    """Return the changes of a proposal with whole texts as edits against its number, where the cell changed since."""
+    moved = set(_moved_on(now, changes))
+    return tuple(
+        e.SourceEdited(cell=change.cell, edit=change.applied, base=proposed)
+        if isinstance(change, e.SourceEdited) and change.applied is not None and change.cell in moved
+        else change
+        for change in changes
+    )
+
+
+def _moved_on(now: Notebook, changes: tuple[e.CellChange, ...]) -> Iterator[CellId]:
+    """The cells whose text is not the one that the first edit of it, a whole text, was made against."""
+    seen: set[CellId] = set()
+    for change in changes:
+        if isinstance(change, e.SourceEdited | e.CellAdded) and change.cell not in seen:
+            seen.add(change.cell)
+            cell = now.cells.get(change.cell)
+            is_whole = isinstance(change, e.SourceEdited) and change.text is not None
+            if is_whole and cell is not None and source_hash(cell.source) != change.base_hash:
+                yield change.cell
 
 
 def completed(now: Notebook, changes: Iterable[e.CellChange], asking: Asking) -> tuple[tuple[e.CellChange, ...], Fold]:

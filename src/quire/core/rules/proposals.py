@@ -15,7 +15,7 @@ from ..notebook import Notebook, Proposal
 from ..reduce import Fold
 from ..text import source_hash
 from .asking import Asking, live_cell
-from .cells import as_entry, completed
+from .cells import as_carried_over, as_entry, completed
 from .executions import check_needed, check_request, check_scratch
 
 
@@ -23,7 +23,7 @@ def accept(now: Notebook, event: e.ProposalEvent, asking: Asking) -> e.ProposalE
     """Return the event as it is to be recorded."""
     match event:
         case e.ProposalMade():
-            _check_made(now, event, asking)
+            return _complete_made(now, event, asking)
         case e.ProposalAccepted():
             return _complete_acceptance(now, event, asking)
         case e.ProposalDeclined():
@@ -53,7 +53,7 @@ def _open(now: Notebook, proposal: ProposalId) -> Proposal:
     return found
 
 
-def _check_made(now: Notebook, event: e.ProposalMade, asking: Asking) -> None:
+def _complete_made(now: Notebook, event: e.ProposalMade, asking: Asking) -> e.ProposalMade:
     check_id(event.proposal, "Proposal")
     if event.proposal in now.proposals:
         raise Refused(f"Proposal {event.proposal!r} exists already. Choose another id.")
@@ -62,8 +62,14 @@ def _check_made(now: Notebook, event: e.ProposalMade, asking: Asking) -> None:
     if event.expires_at is not None:
         check_time(event.expires_at, "A proposal's end")
     # Tried now, so that whoever answers is not asked about what can no longer happen anyway.
-    _, then = completed(now, event.changes, asking)
+    changes, then = completed(now, event.changes, asking)
     _check_effects(then, event.effects, asking)
+    return replace(event, changes=tuple(map(_with_difference, event.changes, changes)))
+
+
+def _with_difference(change: e.CellChange, tried: e.CellChange) -> e.CellChange:
+    """A whole text is kept with its difference: what others type before the yes is carried over by that."""
+    return tried if isinstance(tried, e.SourceEdited) and tried.text is not None else change
 
 
 def _check_effects(then: Fold, effects: tuple[e.RunCell, ...], asking: Asking) -> None:
@@ -111,7 +117,7 @@ def _complete_acceptance(now: Notebook, event: e.ProposalAccepted, asking: Askin
     for change in changes:
         if not isinstance(change, e.CellAdded):
             _check_still_there(now, change.cell, changes)
-    applied, then = completed(now, changes, asking)
+    applied, then = completed(now, as_carried_over(now, changes, proposal.seq), asking)
     for effect in effects:
         if effect.source is not None:
             continue  # it stands on nothing that could have changed

@@ -17,9 +17,10 @@ from pathlib import Path
 
 import uvicorn
 
-from ...actors.keeper import end_lost
+from ...actors.keeper import end_lost, expire_proposals
 from ...actors.runtime.start_requests import RuntimeRequests
 from ...workspace import access
+from ...workspace.clock import now
 from ...workspace.holds import Hold
 from ...workspace.leases import LEASE_SECONDS
 from ...workspace.local import LocalWorkspace
@@ -103,11 +104,12 @@ async def answering(
 
 
 async def keep(workspace: LocalWorkspace, look_seconds: float = KEEP_SECONDS) -> None:
-    """End what lost its lease; look for it every `look_seconds`."""
+    """End what lost its lease, and expire proposals; look for them every `look_seconds`."""
     system = workspace.acting_as(access.system())
     while True:
         await asyncio.sleep(look_seconds)
         await end_lost(system)
+        await expire_proposals(system, now())
 
 
 async def renew(workspace: LocalWorkspace, hold: Hold, lost: Callable[[], None]) -> None:
