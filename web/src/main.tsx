@@ -62,6 +62,7 @@ async function loadPanels(): Promise<readonly PanelSpec[]> {
     import("./history/panel.tsx"),
     import("./files/panel.tsx"),
     import("./people/panel.tsx"),
+    import("./proposals/panel.tsx"),
   ])
   return panels.map(({ panel }) => panel)
 }

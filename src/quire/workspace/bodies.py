@@ -234,6 +234,9 @@ class ProposalFound(msgspec.Struct, frozen=True, kw_only=True):
     seq: int
     expires_at: str | None
     decided_by: ActorId | None
+    decided_at: str | None
+    decided_why: str
+    """What was said with a no."""
 
 
 class Accepting(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -66,6 +66,8 @@ export interface Action {
   /** Whether it can be done now. */
   when(context: ActionContext): boolean
   do(context: ActionContext): void
+  /** Its keys are bound by what has the focus, and nowhere else. */
+  readonly isLocal?: boolean
   /** Only keys start it: going to the next cell is nothing to choose from a list. */
   readonly isKeyOnly?: boolean
 }

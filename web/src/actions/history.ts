@@ -5,9 +5,11 @@
  * the editor undoes that.
  */
 
+import { appliedEdit } from "../core/events.ts"
 import type { CellChange, CellId, Edit, Notebook } from "../core/types.gen.ts"
 import type { Fault } from "../sync/fault.ts"
 import type { Outcome } from "../sync/live.ts"
+import type { RecordedChanges } from "../sync/notebook_page.ts"
 import { takeBack, TextBack, waysBack } from "./inverse.ts"
 import type { Back, Undoer } from "./inverse.ts"
 
@@ -68,6 +70,17 @@ export class History {
     return done
   }
 
+  /** Add an act that was recorded otherwise, the last one now. */
+  add({ title, before, changes, since }: RecordedChanges): Done {
+    const done = { title, backs: waysBack(before, changes.map(asApplied), this.#me) }
+    for (const [cell, edit] of since) {
+      for (const back of done.backs) if (back instanceof TextBack && back.cell === cell) back.follow(edit)
+    }
+    this.#undone = []
+    this.#done = [...this.#done, done].slice(-MOST_ACTS)
+    return done
+  }
+
   /** Take back an act; without one, the last. What was taken back already is not taken back again. */
   undo(act: Done | undefined = this.#done.at(-1)): Undone {
     return this.#turn(act, this.#done, this.#undone)
@@ -107,4 +120,9 @@ export class History {
     })
     return done
   }
+}
+
+/** The change as an edit of the text that it was applied to. */
+function asApplied(change: CellChange): CellChange {
+  return change.type === "source_edited" ? { type: "source_edited", cell: change.cell, edit: appliedEdit(change) } : change
 }

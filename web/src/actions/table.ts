@@ -73,7 +73,7 @@ export class Keyboard {
 function matcher(actions: readonly Action[], mode: Mode, now: () => number): KeyMatcher<Action> {
   const bindings = new Map<string, Action>()
   for (const each of actions) {
-    if (each.mode !== undefined && each.mode !== mode) continue
+    if (each.isLocal === true || (each.mode !== undefined && each.mode !== mode)) continue
     for (const keys of each.keys) if (!bindings.has(keys)) bindings.set(keys, each)
   }
   return new KeyMatcher(bindings, now)

@@ -33,7 +33,7 @@ export function WaitingList({ waiting, me }: { readonly waiting: readonly Waitin
 
 function WaitingRow({ item, me }: { readonly item: Waiting; readonly me: string | undefined }) {
   const { icon, words } = KINDS[item.kind]
-  const target = item.cell ? `#cell=${encodeURIComponent(item.cell)}` : ""
+  const target = item.kind === "proposal" ? `#proposal=${encodeURIComponent(item.id)}` : item.cell ? `#cell=${encodeURIComponent(item.cell)}` : ""
   return (
     <li className={classes(rows["row"], css["waiting"])} data-row data-kind={item.kind}>
       <span className={rows["kind"]}>

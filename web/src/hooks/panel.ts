@@ -14,6 +14,10 @@ export interface PanelAction {
   readonly keys: readonly string[]
   /** In which mode its keys work; in both without one. */
   readonly mode?: "command" | "edit"
+  /** Its keys work only where the focus is in the panel, which takes them itself: they are told, and bound nowhere else. */
+  readonly isLocal?: boolean
+  /** Only keys start it: it is nothing to choose from a list. */
+  readonly isKeyOnly?: boolean
   /** Whether it can be done now; without it, always. */
   when?(context: PageContext): boolean
   do(context: PageContext): void

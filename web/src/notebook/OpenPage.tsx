@@ -1,11 +1,13 @@
 /** An open notebook: header, cells, rail, and what is open over them. Keys of the whole page come in here. */
 
 import { Fragment, useEffect, useLayoutEffect, useMemo } from "react"
+import { waitingFor } from "../core/proposals.ts"
 import type { PanelSpec } from "../hooks/panel.ts"
 import { useField, useValue } from "../hooks/values.ts"
 import type { OutputContext } from "../outputs/context.ts"
 import { hostPermissions } from "../sync/allowed_hosts.ts"
 import { widgetStates } from "../sync/widget_states.ts"
+import { useTitle } from "../ui/title.ts"
 import { Announcer } from "./Announcer.tsx"
 import { CellList } from "./CellList.tsx"
 import { prefetchEditor } from "./CellSource.tsx"
@@ -22,7 +24,8 @@ export function OpenPage({ page, panels }: { readonly page: Page; readonly panel
   const outputs = useMemo(() => outputContext(page), [page])
   const panel = useValue(page.panel)
   const shown = panels.find(({ name }) => name === panel) ?? null
-  useTitle(page)
+  const waiting = waitingFor(page.open.me, { proposals: useField(page.live, "proposals") })
+  useTitle(useField(page.live, "name"), waiting)
   // Before the page is painted: who sees the cells can use their keys.
   useLayoutEffect(() => page.setPanels(panels), [page, panels])
   useLayoutEffect(() => listenForKeys(page), [page])
@@ -60,19 +63,12 @@ function outputContext(page: Page): OutputContext {
   }
 }
 
-function useTitle(page: Page): void {
-  const name = useField(page.live, "name")
-  useEffect(() => {
-    const before = document.title
-    document.title = name ? `${name} · Quire` : "Quire"
-    return () => void (document.title = before)
-  }, [name])
-}
-
-/** Home and others link to a cell: `#cell=ID`. */
+/** Home and others link to a cell, `#cell=ID`, and to a proposal, `#proposal=ID`. */
 function goToLinked(page: Page): void {
-  const cell = new URLSearchParams(location.hash.slice(1)).get("cell")
+  const asked = new URLSearchParams(location.hash.slice(1))
+  const [cell, proposal] = [asked.get("cell"), asked.get("proposal")]
   if (cell && page.live.store.cell(cell)) page.goTo(cell)
+  if (proposal && page.live.store.get().proposals.has(proposal)) page.openPanel("proposals", proposal)
 }
 
 function whenIdle(then: () => void): () => void {

@@ -1,5 +1,7 @@
 /** What waits for an answer in this notebook: proposals, conflicts with the file, cells that ask. */
 
+import { openProposals, whyNotAnswer } from "../core/proposals.ts"
+import { visible } from "../core/visible.ts"
 import { useField, useValue } from "../hooks/values.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Menu } from "../ui/Menu.tsx"
@@ -15,7 +17,7 @@ export function WaitingMenu({ page }: { readonly page: Page }) {
   const executions = useField(page.live, "executions")
   const asked = useValue(page.lanes.prompts)
   const prompts = [...asked.values()].filter(({ execution }) => executions.has(execution))
-  const open = [...proposals.values()].filter(({ state, by }) => state === "open" && by !== page.open.me.actor)
+  const open = openProposals({ proposals }).filter(([, proposal]) => whyNotAnswer(page.open.me, proposal) === null)
   const count = open.length + conflicts.size + prompts.length
   if (count === 0) return null
   const items = (): MenuItem[] => {
@@ -33,10 +35,10 @@ export function WaitingMenu({ page }: { readonly page: Page }) {
             if (page.hasPanel("history")) page.openPanel("history")
           }),
       })),
-      ...open.map(({ by, why }): MenuItem => ({
-        label: `${nameOf(by)} proposes: ${why}`,
+      ...open.map(([id, { by, why }]): MenuItem => ({
+        label: `${nameOf(by)} proposes: ${visible(why)}`,
         disabled: !page.hasPanel("proposals"),
-        onSelect: () => page.openPanel("proposals"),
+        onSelect: () => setTimeout(() => page.openPanel("proposals", id)),
       })),
     ]
   }

@@ -42,7 +42,12 @@ function keepEarly(page: Page, event: KeyboardEvent): boolean {
   return true
 }
 
+/** What text is typed into: there, Alt and a letter may be a character. */
+const TEXT_FIELDS = "textarea, select, input:not([type=checkbox], [type=radio]), [contenteditable]:not([contenteditable=false])"
+
 function isForTarget(event: KeyboardEvent, target: Element): boolean {
+  // Keys that go somewhere work from the rail too.
+  if (event.altKey && /^(Key|Bracket)/.test(event.code) && target.closest("[data-rail-panel]") && !target.closest(TEXT_FIELDS)) return false
   const isOfPage = (event.ctrlKey || event.metaKey) && !["a", "c", "v", "x", "z", "Enter", "ArrowUp", "ArrowDown"].includes(event.key)
   if (isOfPage) return false
   if (target.closest(FIELDS) || target.closest(OWN_KEYS)) return true

@@ -5,7 +5,7 @@
  * values that the page looks at.
  */
 
-import { addCell, changeCells } from "../actions/cells.ts"
+import { addCell, changeCells, undo } from "../actions/cells.ts"
 import type { Action, ActionContext, Copied, EditorPlace, PageUi, Question } from "../actions/context.ts"
 import { History } from "../actions/history.ts"
 import { stops } from "../actions/requests.ts"
@@ -22,7 +22,7 @@ import { ServerClock } from "../sync/clock.ts"
 import type { Cancel } from "../sync/clock.ts"
 import { Lanes } from "../sync/lanes.ts"
 import type { Live, Outcome } from "../sync/live.ts"
-import type { GoToOptions, PageContext, Toast } from "../sync/notebook_page.ts"
+import type { GoToOptions, PageContext, PanelItem, RecordedChanges, Toast } from "../sync/notebook_page.ts"
 import { openNotebook } from "../sync/open.ts"
 import type { OpenNotebook, OpenParts } from "../sync/open.ts"
 import { Presence } from "../sync/presence.ts"
@@ -64,6 +64,7 @@ export class Page implements PageContext {
   readonly slots = new CellSlots()
   /** The name of the open panel. */
   readonly panel: Value<string | null>
+  readonly panelItem = new Value<PanelItem | null>(null)
   /** Parts of cells that were folded in this window alone, as `part cell`. */
   readonly foldedHere = new Value<ReadonlySet<string>>(new Set())
   /** The editor that is mounted says where its cursor is. */
@@ -171,6 +172,11 @@ export class Page implements PageContext {
     else changeCells(this.actions, title, events)
   }
 
+  readonly addUndo = (recorded: RecordedChanges): (() => void) => {
+    const act = this.history.add(recorded)
+    return () => undo(this.actions, act)
+  }
+
   /** A cell's line, counted from 1, with the cursor in it. */
   goToLine(cell: CellId, line: number): void {
     const lines = (this.live.store.cell(cell)?.source ?? "").split("\n")
@@ -215,8 +221,9 @@ export class Page implements PageContext {
     document.querySelector<HTMLElement>("[data-cell][data-focused]")?.focus({ preventScroll: true })
   }
 
-  readonly openPanel = (name: string | null): void => {
+  readonly openPanel = (name: string | null, item?: string): void => {
     this.#isPanelAsked = name !== null
+    if (name !== null && item !== undefined) this.panelItem.set({ panel: name, item })
     this.panel.set(name)
     try {
       if (name === null) this.parts.storage.removeItem(RAIL_KEY)

@@ -1,6 +1,6 @@
 /** What every part of the page of one open notebook is given: the notebook, who is there, and what the page can do. */
 
-import type { CellChange, CellId, LogId } from "../core/types.gen.ts"
+import type { CellChange, CellId, Edit, LogId, Notebook } from "../core/types.gen.ts"
 import type { ServerClock } from "./clock.ts"
 import type { Lanes } from "./lanes.ts"
 import type { Live } from "./live.ts"
@@ -18,6 +18,23 @@ export interface Toast {
 export interface GoToOptions {
   readonly edit?: boolean
   readonly select?: { readonly from: number; readonly to: number }
+}
+
+export interface PanelItem {
+  readonly panel: string
+  readonly item: string
+}
+
+/** Changes of cells that are in the log. */
+export interface RecordedChanges {
+  /** What it was, as in "Removed 3 cells". */
+  readonly title: string
+  /** The notebook before them. */
+  readonly before: Notebook
+  /** As they were applied. */
+  readonly changes: readonly CellChange[]
+  /** The edits of texts that came after them, up to the text that is shown. */
+  readonly since: readonly (readonly [cell: CellId, edit: Edit])[]
 }
 
 export interface PageContext {
@@ -42,6 +59,10 @@ export interface PageContext {
   changeCells(title: string, events: readonly CellChange[], options?: { readonly isSilent?: boolean }): void
   /** Ask for these cells to be run, in this order; after a failure the rest is skipped. */
   run(cells: readonly CellId[]): void
-  /** Open a panel of the rail by its name, or close the rail. */
-  openPanel(name: string | null): void
+  /** Open a panel of the rail by its name, at one of its items if one is given, or close the rail. */
+  openPanel(name: string | null, item?: string): void
+  /** The item that a panel was last opened at: another object each time. */
+  readonly panelItem: Value<PanelItem | null>
+  /** Let Z take back what was recorded elsewhere than by `changeCells`: the answer to a proposal. Returns what undoes it. */
+  addUndo(done: RecordedChanges): () => void
 }

@@ -5,7 +5,12 @@ import { memo } from "react"
 import css from "./LineDiff.module.css"
 
 export type ShownLine =
-  | { readonly kind: "same" | "removed" | "added"; readonly text: string }
+  | {
+      readonly kind: "same" | "removed" | "added"
+      readonly text: string
+      /** The line in parts: those that changed are marked. */
+      readonly parts?: readonly { readonly text: string; readonly isMarked: boolean }[]
+    }
   /** Lines that are left out. */
   | { readonly kind: "gap"; readonly count: number }
 
@@ -26,7 +31,7 @@ export const LineDiff = memo(function LineDiff({ lines, label }: { readonly line
               {SIGNS[line.kind]}
             </span>
             {WORDS[line.kind] && <span className="visually-hidden">{WORDS[line.kind]}</span>}
-            <code>{line.text || " "}</code>
+            <code>{line.parts?.map((part, place) => (part.isMarked ? <mark key={place}>{part.text}</mark> : part.text)) ?? (line.text || " ")}</code>
           </div>
         ),
       )}

@@ -69,6 +69,8 @@ def _as_found(notebook: Notebook, made: ProposalMade) -> ProposalFound:
         seq=now.seq,
         expires_at=made.expires_at,
         decided_by=now.decided_by,
+        decided_at=now.decided_at,
+        decided_why=now.decided_why,
     )
 
 
