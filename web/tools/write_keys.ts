@@ -13,13 +13,23 @@ interface Row {
   readonly mode?: string | undefined
 }
 
-/** The panels that have keys. Their files draw icons, which Node does not read: they are read as text. */
+/** The panels that have keys, and the actions that they bring. Their files draw icons, which Node does not read: they are read as text. */
 function panelRows(): Row[] {
   const files = globSync("src/*/panel.tsx", { cwd: `${import.meta.dirname}/..` }).sort()
   return files.flatMap((file) => {
     const text = readFileSync(`${import.meta.dirname}/../${file}`, "utf-8")
     const [title, key] = [/^ {2}title: "(.+)",$/m, /^ {2}key: "(.+)",$/m].map((part) => part.exec(text)?.[1])
-    return title && key ? [{ title: `${title}: open or close`, keys: [key] }] : []
+    const opens = title && key ? [{ title: `${title}: open or close`, keys: [key] }] : []
+    return [...opens, ...actionRows(text)]
+  })
+}
+
+/** The actions of a panel: each row has a title and, behind it, keys. */
+function actionRows(text: string): Row[] {
+  const rows = text.matchAll(/\btitle: "([^"]+)",(?:(?!\btitle:)[^}])*?\bkeys: \[([^\]]*)\]((?:(?!\btitle:)[^}])*)/g)
+  return [...rows].flatMap(([, title = "", written = "", rest = ""]) => {
+    const keys = [...written.matchAll(/"([^"]+)"/g)].map(([, key = ""]) => key)
+    return keys.length ? [{ title, keys, mode: /\bmode: "(\w+)"/.exec(rest)?.[1] }] : []
   })
 }
 

@@ -257,3 +257,44 @@ test("attachments are kept beside the text, and merged cells keep those of all",
   desk.do(merge([desk.cell("a"), desk.cell("b")]))
   expect(Object.keys(attachmentsOf(desk.cell("a"))).sort()).toEqual(["a.png", "b.png"])
 })
+
+// ---- Answers to proposals
+
+/** Record changes as if somebody accepted them, with a text of Eve's right behind them, and let Ada undo it. */
+function accepted(desk: Desk, changes: readonly CellChange[], then: readonly CellChange[] = []): void {
+  const before = desk.ada.live.confirmed
+  desk.ada.live.act(changes)
+  desk.settle()
+  if (then.length) desk.eveDoes(...then)
+  const since = then.flatMap((change) => (change.type === "source_edited" ? [[change.cell, change.edit ?? []] as const] : []))
+  desk.history.add({ title: "Accepted a proposal", before, changes, since })
+}
+
+test("an accepted proposal is taken back as one act, around what others typed before and after it was noted", () => {
+  const desk = new Desk()
+  accepted(
+    desk,
+    [
+      { type: "source_edited", cell: "a", edit: [[4, 1, "22"]] },
+      { type: "cell_added", cell: "n", after: "a", source: "new" },
+      { type: "cell_removed", cell: "c" },
+      { type: "cell_named", cell: "b", name: "load" },
+    ],
+    [{ type: "source_edited", cell: "a", edit: [[0, 0, "# eve\n"]] }],
+  )
+  desk.eveDoes({ type: "source_edited", cell: "a", edit: [[12, 0, "  # and more"]] })
+  expect(desk.shown).toEqual(["a: # eve\na = 22  # and more", "n: new", "b: b = 1", "d: d = 1"])
+  const submissions = desk.server.log.length
+  expect(desk.undo()).toBe("undone")
+  expect(desk.shown).toEqual(["a: # eve\na = 1  # and more", "b: b = 1", "c: c = 1", "d: d = 1"])
+  expect(desk.ada.live.store.cell("b")?.name).toBe(null)
+  expect(desk.server.log.slice(submissions).every(({ event }) => !event.type.startsWith("proposal_"))).toBe(true)
+})
+
+test("a cell that an accepted proposal added stays once somebody else wrote in it", () => {
+  const desk = new Desk()
+  accepted(desk, [{ type: "cell_added", cell: "n", after: "a", source: "new" }])
+  desk.eveDoes({ type: "source_edited", cell: "n", edit: [[3, 0, "er"]] })
+  expect(desk.undo()).toBe("moved_on")
+  expect(desk.shown).toContain("n: newer")
+})

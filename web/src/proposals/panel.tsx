@@ -12,8 +12,9 @@ import type { PageContext } from "../sync/notebook_page.ts"
 import { Value } from "../sync/store.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { modelOf, placesOf } from "./model.ts"
+import type * as screenModule from "./screen.tsx"
 
-type Screen = typeof import("./screen.tsx")
+type Screen = typeof screenModule
 
 /** What draws proposals, once it is loaded: until then cells are shown as they are. */
 const screen = new Value<Screen | null>(null)
