@@ -13,7 +13,7 @@ from quire.core.errors import BadInput, Conflict
 from quire.core.ids import ActorId, EventId, LogId
 from quire.stores.index import IndexRows
 from quire.stores.memory import MemoryStore
-from quire.stores.store import About, Append, Growth, Mask, Snapshot, Store, Unsealed
+from quire.stores.store import About, Append, Growth, Mask, Seen, Snapshot, Store, Unsealed
 
 from ..conftest import OpenStore
 
@@ -236,6 +236,16 @@ async def test_imported_records_keep_their_hashes_and_block_no_id_or_key(store: 
     assert verifier.finish() is None
 
 
+async def test_records_are_read_from_the_end_in_pages(store: Store) -> None:
+    await store.append([append(*"abcdefg")])
+    assert seqs(await store.read(LOG, newest_first=True, limit=3)) == [7, 6, 5]
+    assert seqs(await store.read(LOG, until=4, newest_first=True, limit=3)) == [4, 3, 2]
+    assert seqs(await store.read(LOG, 2, 5, newest_first=True)) == [5, 4, 3]
+    assert await store.read(LOG, newest_first=True, types=["cell_added"]) == []
+    assert seqs(await store.read(LOG, newest_first=True, types=["moment_named"], limit=2)) == [7, 6]
+    assert seqs(await store.read(LOG, limit=2)) == [1, 2]
+
+
 # ---- Following
 
 
@@ -406,6 +416,44 @@ async def test_a_token_is_found_by_its_hash_alone(store: Store) -> None:
     await store.save_token("hash", "t1")
     assert await store.token("hash") == "t1"
     assert await store.token("t1") is None
+
+
+# ---- How far actors have seen logs
+
+
+async def test_how_far_somebody_has_seen_a_log_goes_only_forwards(store: Store) -> None:
+    await store.append([append("a", "b", "c")])
+    assert await store.seen(LOG, ADA) is None
+    assert await store.save_seen(Seen(LOG, ADA, 2, "10:00")) == Seen(LOG, ADA, 2, "10:00")
+    assert await store.save_seen(Seen(LOG, ADA, 1, "10:01")) == Seen(LOG, ADA, 2, "10:00")
+    assert await store.save_seen(Seen(LOG, ADA, 2, "10:02")) == Seen(LOG, ADA, 2, "10:02")  # looked at again
+    assert await store.save_seen(Seen(LOG, ADA, 3, "10:03")) == Seen(LOG, ADA, 3, "10:03")
+    assert await store.seen(LOG, ADA) == Seen(LOG, ADA, 3, "10:03")
+
+
+async def test_each_actor_has_seen_each_log_by_themselves(store: Store) -> None:
+    bob, other = ActorId("human:bob"), LogId("n2")
+    await store.save_seen(Seen(LOG, ADA, 3, "10:00"))
+    await store.save_seen(Seen(other, ADA, 5, "10:00"))
+    assert await store.seen(LOG, bob) is None
+    await store.save_seen(Seen(LOG, bob, 1, "11:00"))
+    assert [(await store.seen(LOG, ADA)), (await store.seen(other, ADA)), (await store.seen(LOG, bob))] == [
+        Seen(LOG, ADA, 3, "10:00"),
+        Seen(other, ADA, 5, "10:00"),
+        Seen(LOG, bob, 1, "11:00"),
+    ]
+
+
+async def test_of_two_windows_that_say_so_at_once_the_larger_number_stays(store: Store) -> None:
+    await asyncio.gather(*(store.save_seen(Seen(LOG, ADA, seq, f"at {seq}")) for seq in (3, 9, 1, 7, 5)))
+    assert await store.seen(LOG, ADA) == Seen(LOG, ADA, 9, "at 9")
+
+
+async def test_what_somebody_has_seen_is_no_part_of_the_log(store: Store) -> None:
+    await store.append([append("a")])
+    before = await store.info(LOG), await store.position()
+    await store.save_seen(Seen(LOG, ADA, 1, "10:00"))
+    assert (await store.info(LOG), await store.position()) == before
 
 
 # ---- The index

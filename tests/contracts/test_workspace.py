@@ -132,6 +132,42 @@ async def unchanged(workspace: Workspace, error: type[QuireError], *events: Know
     return refused.value
 
 
+# ---- How far somebody has seen a log
+
+
+async def test_how_far_one_has_seen_a_log_is_kept_for_each_and_never_goes_back(workspace: Workspace) -> None:
+    bob = await acting(workspace, BOB)
+    assert await workspace.seen(LOG) is None
+    kept = await workspace.mark_seen(LOG, 2)
+    assert (kept.log, kept.actor, kept.seq) == (LOG, ADA.actor, 2)
+    assert await workspace.mark_seen(LOG, 1) == kept
+    assert await workspace.seen(LOG) == kept
+    assert await bob.seen(LOG) is None
+    assert (await bob.mark_seen(LOG, 3)).seq == 3
+    assert (await workspace.seen(LOG)) == kept
+    assert len(await workspace.entries(LOG)) == 3, "it is no fact of the log"
+
+
+@at_both_doors
+async def test_what_is_not_there_cannot_have_been_seen(workspace: Workspace) -> None:
+    with pytest.raises(BadInput, match="numbers 1 to 3"):
+        await workspace.mark_seen(LOG, 4)
+    with pytest.raises(NotFound):
+        await workspace.mark_seen(LogId("nothing"), 1)
+    nobody = await acting(workspace, Identity(actor=BOB.actor, scopes=frozenset(("run",))))
+    with pytest.raises(Refused):
+        await nobody.seen(LOG)
+    with pytest.raises(Refused):
+        await nobody.mark_seen(LOG, 1)
+
+
+@at_both_doors
+async def test_entries_are_read_from_the_end(workspace: Workspace) -> None:
+    assert [entry.seq for entry in await workspace.entries(LOG, newest_first=True)] == [3, 2, 1]
+    some = await workspace.entries(LOG, 1, limit=1, types=["cell_added"], newest_first=True)
+    assert [entry.seq for entry in some] == [3]
+
+
 # ---- Submitting
 
 

@@ -25,10 +25,10 @@ from quire.stores.memory import MemoryStore
 from quire.stores.postgres import PostgresStore
 from quire.stores.postgres_link import Place
 from quire.stores.postgres_listen import POSITION
-from quire.stores.store import About, Append, Table
+from quire.stores.store import About, Append, Seen, Table
 
 from ..conftest import Postgres
-from ..contracts.test_store import LOG, append, first, seqs, unsealed
+from ..contracts.test_store import ADA, LOG, append, first, seqs, unsealed
 
 
 @pytest.fixture
@@ -133,6 +133,19 @@ async def test_what_a_newer_quire_wrote_is_refused_and_left_alone(
     with pytest.raises(Refused, match="newer Quire"):
         await PostgresStore.open(postgres.url, schema=schema)
     assert await admin.fetchval(f"SELECT version FROM {schema}.quire_format") == 99
+
+
+async def test_tables_from_before_anybody_kept_what_was_seen_open_and_keep_it(
+    postgres: Postgres, schema: str, pg: PostgresStore, admin: Any
+) -> None:
+    """Rule 15."""
+    await pg.append([append("a")])
+    await admin.execute(f"DROP TABLE {schema}.seen; UPDATE {schema}.quire_format SET version = 2")
+    store = await PostgresStore.open(postgres.url, schema=schema)
+    assert [record.id for record in await store.read(LOG)] == ["a"]
+    seen = await store.save_seen(Seen(LOG, ADA, 1, "10:00"))
+    assert await store.seen(LOG, ADA) == seen
+    await store.close()
 
 
 async def test_tables_of_another_program_are_left_alone(postgres: Postgres, schema: str, admin: Any) -> None:

@@ -15,8 +15,9 @@ import pytest
 from quire.core.errors import QuireError, Refused, Unavailable
 from quire.core.ids import LogId
 from quire.stores.sqlite import SqliteStore
+from quire.stores.store import Seen
 
-from ..contracts.test_store import LOG, append
+from ..contracts.test_store import ADA, LOG, append
 
 
 async def made(path: Path, events: int = 50) -> None:
@@ -94,6 +95,22 @@ async def test_a_file_that_is_damaged_or_not_ours_is_named_and_left_untouched(
             await store.close()
     assert str(path) in str(told.value)
     assert path.read_bytes() == before
+
+
+async def test_a_file_from_before_anybody_kept_what_was_seen_opens_and_keeps_it(tmp_path: Path) -> None:
+    """Rule 15."""
+    path = tmp_path / "quire.db"
+    await made(path)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.executescript("DROP TABLE seen; PRAGMA user_version = 2;")
+    store = SqliteStore(path)
+    assert await store.read(LOG)
+    assert await store.seen(LOG, ADA) is None
+    seen = await store.save_seen(Seen(LOG, ADA, 1, "10:00"))
+    await store.close()
+    store = SqliteStore(path)
+    assert await store.seen(LOG, ADA) == seen
+    await store.close()
 
 
 async def test_a_folder_in_its_place_is_unavailable(tmp_path: Path) -> None:

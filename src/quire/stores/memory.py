@@ -18,7 +18,7 @@ from .ask import ask_rows
 from .index import TABLES, IndexRows, table_of
 from .indexing import compare_index, refresh_index
 from .sealing import Taken, seal
-from .store import PAGE, About, Append, Appended, Growth, Lease, LogInfo, LogKind, Snapshot, Table
+from .store import PAGE, About, Append, Appended, Growth, Lease, LogInfo, LogKind, Seen, Snapshot, Table
 from .wakes import Wakes, by_log
 
 
@@ -35,6 +35,7 @@ class MemoryStore:
         self._leases: dict[str, tuple[Lease, float]] = {}
         self._epoch = 0
         self._tokens: dict[str, str] = {}
+        self._seen: dict[tuple[LogId, ActorId], Seen] = {}
         self._index = IndexRows()
         self._indexed = 0
         self._wakes = Wakes()
@@ -78,9 +79,12 @@ class MemoryStore:
         *,
         limit: int = PAGE,
         types: Collection[str] | None = None,
+        newest_first: bool = False,
     ) -> list[Record]:
-        """Return the records with since < seq <= until, in order, at most `limit`."""
+        """Return the records with since < seq <= until, in order or the last ones first, at most `limit`."""
         found = self._logs.get(log, [])[max(since, 0) : until]
+        if newest_first:
+            found.reverse()
         return [record for record in found if types is None or record.type in types][:limit]
 
     async def info(self, log: LogId) -> LogInfo | None:
@@ -199,6 +203,18 @@ class MemoryStore:
     async def token(self, digest: str) -> str | None:
         """Return the id of the token whose secret has this hash."""
         return self._tokens.get(digest)
+
+    async def save_seen(self, seen: Seen) -> Seen:
+        """Keep how far an actor has seen a log: only forwards."""
+        key = (seen.log, seen.actor)
+        known = self._seen.get(key)
+        if known is None or known.seq <= seen.seq:
+            self._seen[key] = seen
+        return self._seen[key]
+
+    async def seen(self, log: LogId, actor: ActorId) -> Seen | None:
+        """Return how far an actor has seen a log."""
+        return self._seen.get((log, actor))
 
     async def indexed(self) -> int:
         """Return the position up to which the index was made."""

@@ -25,7 +25,7 @@ from .postgres_listen import POSITION, Listener
 from .postgres_schema import prepare
 from .postgres_writer import COLUMNS, LINE, Writer
 from .sealing import KEY_OWNER
-from .store import PAGE, Append, Appended, Growth, Lease, LogInfo, LogKind, Snapshot, Table
+from .store import PAGE, Append, Appended, Growth, Lease, LogInfo, LogKind, Seen, Snapshot, Table
 from .wakes import Wakes, by_log
 
 FOLLOW_TRIES = 6
@@ -84,14 +84,16 @@ class PostgresStore:
         *,
         limit: int = PAGE,
         types: Collection[str] | None = None,
+        newest_first: bool = False,
     ) -> list[Record]:
-        """Return the records with since < seq <= until, in order, at most `limit`."""
+        """Return the records with since < seq <= until, in order or the last ones first, at most `limit`."""
         sql = f"SELECT {COLUMNS} FROM events WHERE log = $1 AND seq > $2 AND seq <= $3"
         values: list[Any] = [log, since, 2**62 if until is None else until, limit]
         if types is not None:
             sql += " AND type = ANY($5::text[])"
             values.append(list(types))
-        return [Record(*row) for row in await self._fetch(sql + " ORDER BY seq LIMIT $4", *values)]
+        order = "DESC" if newest_first else "ASC"
+        return [Record(*row) for row in await self._fetch(f"{sql} ORDER BY seq {order} LIMIT $4", *values)]
 
     async def info(self, log: LogId) -> LogInfo | None:
         """Return the line of a log, with its head."""
@@ -292,6 +294,27 @@ class PostgresStore:
         """Return the id of the token whose secret has this hash."""
         rows = await self._fetch("SELECT token FROM tokens WHERE digest = $1", digest)
         return rows[0][0] if rows else None
+
+    # ---- How far actors have seen logs
+
+    async def save_seen(self, seen: Seen) -> Seen:
+        """Keep how far an actor has seen a log: only forwards."""
+        # A row that is there and further on is changed to itself, so that it is returned.
+        rows = await self._fetch(
+            "INSERT INTO seen AS known (log, actor, seq, at) VALUES ($1, $2, $3, $4) ON CONFLICT (log, actor) DO UPDATE SET"
+            " seq = greatest(known.seq, excluded.seq),"
+            " at = CASE WHEN excluded.seq >= known.seq THEN excluded.at ELSE known.at END RETURNING log, actor, seq, at",
+            seen.log,
+            seen.actor,
+            seen.seq,
+            seen.at,
+        )
+        return Seen(*rows[0])
+
+    async def seen(self, log: LogId, actor: ActorId) -> Seen | None:
+        """Return how far an actor has seen a log."""
+        rows = await self._fetch("SELECT log, actor, seq, at FROM seen WHERE log = $1 AND actor = $2", log, actor)
+        return Seen(*rows[0]) if rows else None
 
     # ---- The index
 

@@ -50,6 +50,11 @@ STEPS: tuple[str, ...] = (
     DROP INDEX events_key;
     CREATE UNIQUE INDEX events_key ON events (key, ({KEY_OWNER})) WHERE key IS NOT NULL AND NOT imported;
     """,
+    """
+    CREATE TABLE seen (
+        log text NOT NULL, actor text NOT NULL, seq bigint NOT NULL, at text NOT NULL, PRIMARY KEY (log, actor)
+    ) WITH (fillfactor = 70);
+    """,
 )
 
 VIEWS: dict[str, str] = {

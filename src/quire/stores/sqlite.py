@@ -28,7 +28,7 @@ from .indexing import compare_index, refresh_index
 from .sealing import KEY_OWNER
 from .sqlite_file import connect, explain, let_go, prepare
 from .sqlite_writer import COLUMNS, LINE, Request, SqliteWriter, record_from
-from .store import PAGE, Append, Appended, Growth, Lease, LogInfo, LogKind, Snapshot, Table
+from .store import PAGE, Append, Appended, Growth, Lease, LogInfo, LogKind, Seen, Snapshot, Table
 from .wakes import Wakes, by_log
 
 POLL_SECONDS = 0.01
@@ -108,14 +108,15 @@ class SqliteStore:
         *,
         limit: int = PAGE,
         types: Collection[str] | None = None,
+        newest_first: bool = False,
     ) -> list[Record]:
-        """Return the records with since < seq <= until, in order, at most `limit`."""
+        """Return the records with since < seq <= until, in order or the last ones first, at most `limit`."""
         where = "log = ? AND seq > ? AND seq <= ?"
         values: list[str | int] = [log, since, 2**62 if until is None else until]
         if types is not None:
             where += f" AND type IN ({', '.join('?' * len(types))})"
             values.extend(types)
-        sql = f"SELECT {COLUMNS} FROM events WHERE {where} ORDER BY seq LIMIT ?"
+        sql = f"SELECT {COLUMNS} FROM events WHERE {where} ORDER BY seq {'DESC' if newest_first else 'ASC'} LIMIT ?"
         return await self._read(lambda db: [record_from(row) for row in db.execute(sql, (*values, limit))])
 
     async def info(self, log: LogId) -> LogInfo | None:
@@ -302,6 +303,26 @@ class SqliteStore:
         row = await self._read(lambda db: db.execute("SELECT token FROM tokens WHERE digest = ?", (digest,)).fetchone())
         return row[0] if row else None
 
+    # ---- How far actors have seen logs
+
+    async def save_seen(self, seen: Seen) -> Seen:
+        """Keep how far an actor has seen a log: only forwards."""
+        fields = (seen.log, seen.actor, seen.seq, seen.at)
+
+        def work(db: sqlite3.Connection) -> Seen:
+            db.execute(
+                "INSERT INTO seen VALUES (?, ?, ?, ?) ON CONFLICT (log, actor)"
+                " DO UPDATE SET seq = excluded.seq, at = excluded.at WHERE excluded.seq >= seen.seq",
+                fields,
+            )
+            return _seen(db, seen.log, seen.actor) or seen
+
+        return await self._write(work)
+
+    async def seen(self, log: LogId, actor: ActorId) -> Seen | None:
+        """Return how far an actor has seen a log."""
+        return await self._read(lambda db: _seen(db, log, actor))
+
     # ---- The index
 
     async def indexed(self) -> int:
@@ -418,6 +439,12 @@ def _held(connection: sqlite3.Connection, name: str, now: float) -> Lease | None
         "SELECT holder, epoch, ends FROM leases WHERE name = ? AND ends > ?", (name, now)
     ).fetchone()
     return Lease(name, row[0], row[1], row[2] - now) if row else None
+
+
+def _seen(connection: sqlite3.Connection, log: LogId, actor: ActorId) -> Seen | None:
+    sql = "SELECT log, actor, seq, at FROM seen WHERE log = ? AND actor = ?"
+    row = connection.execute(sql, (log, actor)).fetchone()
+    return Seen(*row) if row else None
 
 
 def _indexed(connection: sqlite3.Connection) -> int:

@@ -18,12 +18,15 @@ from .ask import index_schema
 from .sealing import KEY_OWNER
 
 APPLICATION_ID = 0x51756972  # "Quir"
-SCHEMA = 2
+SCHEMA = 3
 BUSY_SECONDS = 30.0
 CHECKPOINT_PAGES = 4000
 """How long the write-ahead log gets before it is folded into the file: 16 MB, four times the default."""
 
 _KEYS = f"CREATE UNIQUE INDEX events_key ON events (key, {KEY_OWNER}) WHERE key IS NOT NULL AND imported = 0"
+_SEEN = """CREATE TABLE seen (
+    log TEXT NOT NULL, actor TEXT NOT NULL, seq INTEGER NOT NULL, at TEXT NOT NULL, PRIMARY KEY (log, actor)
+) WITHOUT ROWID, STRICT"""
 _TABLES = f"""
 CREATE TABLE logs (
     log TEXT PRIMARY KEY, kind TEXT NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL, at TEXT NOT NULL,
@@ -42,10 +45,11 @@ CREATE TABLE snapshots (
 ) STRICT;
 CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, epoch INTEGER NOT NULL, ends REAL NOT NULL) WITHOUT ROWID, STRICT;
 CREATE TABLE tokens (digest TEXT PRIMARY KEY, token TEXT NOT NULL) WITHOUT ROWID, STRICT;
+{_SEEN};
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID, STRICT;
 INSERT INTO counters VALUES ('epoch', 0), ('indexed', 0), ('index', 0);
 """
-_STEPS = {1: ("DROP INDEX events_key", _KEYS)}
+_STEPS = {1: ("DROP INDEX events_key", _KEYS), 2: (_SEEN,)}
 """What brings a file of an older format to the next one. A step that was released is never edited."""
 
 

@@ -111,6 +111,15 @@ class Lease(msgspec.Struct, frozen=True):
     seconds_left: float
 
 
+class Seen(msgspec.Struct, frozen=True):
+    """How far an actor has seen a log, and when they last looked. No fact of the log: nobody else is told."""
+
+    log: LogId
+    actor: ActorId
+    seq: int
+    at: str
+
+
 class Table(msgspec.Struct, frozen=True):
     """The answer to a query."""
 
@@ -174,8 +183,9 @@ class Store(Protocol):
         *,
         limit: int = PAGE,
         types: Collection[str] | None = None,
+        newest_first: bool = False,
     ) -> list[Record]:
-        """Return the records with since < seq <= until, in order, at most `limit`."""
+        """Return the records with since < seq <= until, in order or the last ones first, at most `limit`."""
         ...
 
     async def info(self, log: LogId) -> LogInfo | None:
@@ -248,6 +258,14 @@ class Store(Protocol):
 
     async def token(self, digest: str) -> str | None:
         """Return the id of the token whose secret has this hash."""
+        ...
+
+    async def save_seen(self, seen: Seen) -> Seen:
+        """Keep how far an actor has seen a log, and return what is kept: a smaller number never replaces a larger one."""
+        ...
+
+    async def seen(self, log: LogId, actor: ActorId) -> Seen | None:
+        """Return how far an actor has seen a log; None when they never said."""
         ...
 
     async def indexed(self) -> int:

@@ -105,6 +105,19 @@ class NotebookMade(msgspec.Struct, frozen=True, kw_only=True):
     cells: tuple[CellId, ...]
 
 
+class SeenUpTo(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The number up to which the bearer has seen a notebook."""
+
+    seq: Number
+
+
+class SeenFound(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the bearer has seen a notebook, and when they last looked; 0 and null: never."""
+
+    seq: int = 0
+    at: str | None = None
+
+
 class CopyWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a copy of a notebook is to be called."""
 

@@ -24,7 +24,7 @@ from ..core.events import BlobRef, Draft, Entry, KnownEvent, Scope
 from ..core.ids import WORKSPACE_LOG, ActorId, ExecutionId, LogId, TokenId, check_id
 from ..core.notebook import Notebook
 from ..core.reduce import REDUCER, fold
-from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Store, Table
+from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Seen, Store, Table
 from . import access, clock, holds, redacting, signing_in, speech, tokens
 from .access import Identity
 from .attached import Given, RuntimeFound, answer_input, found_in
@@ -279,9 +279,11 @@ class LocalWorkspace:
         *,
         limit: int = 2000,
         types: Collection[str] | None = None,
+        newest_first: bool = False,
     ) -> list[Entry]:
-        """Return entries with since < seq <= until, at most `limit`."""
-        return [codec.entry(record) for record in await self.records(log, since, until, limit=limit, types=types)]
+        """Return entries with since < seq <= until, in order or the last ones first, at most `limit`."""
+        found = await self.records(log, since, until, limit=limit, types=types, newest_first=newest_first)
+        return [codec.entry(record) for record in found]
 
     async def records(
         self,
@@ -291,10 +293,27 @@ class LocalWorkspace:
         *,
         limit: int = 2000,
         types: Collection[str] | None = None,
+        newest_first: bool = False,
     ) -> list[Record]:
         """The same as they are stored: for a door, which passes them on as they are."""
         await self._check(log, "read")
-        return await self._shared.store.read(log, since, until, limit=limit, types=types)
+        read = self._shared.store.read
+        return await read(log, since, until, limit=limit, types=types, newest_first=newest_first)
+
+    async def seen(self, log: LogId) -> Seen | None:
+        """Return how far whoever asks has seen a log; None when they never said."""
+        await self._check(log, "read")
+        return await self._shared.store.seen(log, self.identity.actor)
+
+    async def mark_seen(self, log: LogId, seq: int) -> Seen:
+        """Keep that whoever asks has seen a log up to a number: only forwards, and nobody else is told."""
+        await self._check(log, "read")
+        info = await self._shared.store.info(log)
+        if info is None:
+            raise NotFound(f"There is no notebook or run {log!r}.{await self._similar(log)}")
+        if not 0 <= seq <= info.head.seq:
+            raise BadInput(f"{info.name!r} has the numbers 1 to {info.head.seq}, so {seq} cannot have been seen.")
+        return await self._shared.store.save_seen(Seen(log, self.identity.actor, seq, self._shared.clock()))
 
     async def follow(self, log: LogId, since: int = 0) -> AsyncIterator[list[Entry]]:
         """Yield the entries after `since`, and then whatever comes, for ever; Refused once that is no longer allowed."""

@@ -19,7 +19,7 @@ from ..core.errors import QuireError
 from ..core.events import BlobRef, Draft, Entry, Scope
 from ..core.ids import ActorId, ExecutionId, LogId, check_id
 from ..core.notebook import Notebook
-from ..stores.store import PAGE, Growth, LogInfo, LogKind, Table
+from ..stores.store import PAGE, Growth, LogInfo, LogKind, Seen, Table
 from . import bodies, remote_files, wire
 from .access import Identity
 from .attached import Given, RuntimeFound
@@ -144,24 +144,33 @@ class RemoteWorkspace:
         *,
         limit: int = 2000,
         types: Collection[str] | None = None,
+        newest_first: bool = False,
     ) -> list[Entry]:
-        """Return entries with since < seq <= until, at most `limit`."""
+        """Return entries with since < seq <= until, in order or the last ones first, at most `limit`."""
         found: list[Entry] = []
+        params: dict[str, Any] = {"newest_first": "true"} if newest_first else {}
+        if types is not None:
+            params["types"] = ",".join(types)
         while len(found) < limit:
-            page = await self._page(log, since, until, min(limit - len(found), PAGE), types)
+            params |= {"since": since, "until": until, "limit": min(limit - len(found), PAGE)}
+            page = await self._calls.ask("GET", path("logs", _checked(log), "events"), wire.Page, params=params)
             found += [wire.to_entry(entry) for entry in page.entries]
             if not page.more or not page.entries:
                 break
-            since = page.entries[-1].seq
+            last = page.entries[-1].seq
+            since, until = (since, last - 1) if newest_first else (last, until)
         return found
 
-    async def _page(
-        self, log: LogId, since: int, until: int | None, limit: int, types: Collection[str] | None
-    ) -> wire.Page:
-        params: dict[str, Any] = {"since": since, "until": until, "limit": limit}
-        if types is not None:
-            params["types"] = ",".join(types)
-        return await self._calls.ask("GET", path("logs", _checked(log), "events"), wire.Page, params=params)
+    async def seen(self, log: LogId) -> Seen | None:
+        """Return how far whoever asks has seen a log; None when they never said."""
+        found = await self._calls.ask("GET", path("notebooks", _checked(log), "seen"), bodies.SeenFound)
+        return None if found.at is None else Seen(log, self.identity.actor, found.seq, found.at)
+
+    async def mark_seen(self, log: LogId, seq: int) -> Seen:
+        """Keep that whoever asks has seen a log up to a number: only forwards, and nobody else is told."""
+        asked, body = path("notebooks", _checked(log), "seen"), bodies.SeenUpTo(seq=seq)
+        kept = await self._calls.ask("PUT", asked, bodies.SeenFound, body=body)
+        return Seen(log, self.identity.actor, kept.seq, kept.at or "")
 
     def follow(self, log: LogId, since: int = 0) -> AsyncIterator[list[Entry]]:
         """Yield the entries after `since`, and then whatever comes, for ever; Refused once that is no longer allowed."""

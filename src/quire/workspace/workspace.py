@@ -17,7 +17,7 @@ from ..core.events import BlobRef, Draft, Entry, ExecutionClaimed, RunClaimed, S
 from ..core.ids import ActorId, ExecutionId, LogId
 from ..core.notebook import Notebook
 from ..core.values import Json
-from ..stores.store import Growth, LogInfo, LogKind, Table
+from ..stores.store import Growth, LogInfo, LogKind, Seen, Table
 from .access import Identity
 from .attached import Given, RuntimeFound
 from .bundle import Carried
@@ -114,8 +114,17 @@ class Workspace(Protocol):
         *,
         limit: int = 2000,
         types: Collection[str] | None = None,
+        newest_first: bool = False,
     ) -> list[Entry]:
-        """Return entries with since < seq <= until, at most `limit`."""
+        """Return entries with since < seq <= until, in order or the last ones first, at most `limit`."""
+        ...
+
+    async def seen(self, log: LogId) -> Seen | None:
+        """Return how far whoever asks has seen a log; None when they never said."""
+        ...
+
+    async def mark_seen(self, log: LogId, seq: int) -> Seen:
+        """Keep that whoever asks has seen a log up to a number: only forwards, and nobody else is told."""
         ...
 
     def follow(self, log: LogId, since: int = 0) -> AsyncIterator[list[Entry]]:

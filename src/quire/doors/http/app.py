@@ -16,6 +16,7 @@ from litestar.handlers import HTTPRouteHandler
 from ...actors.runtime.start_requests import RuntimeRequests
 from ...workspace.local import LocalWorkspace
 from . import (
+    activity,
     blobs,
     carrying,
     comparison,
@@ -64,6 +65,7 @@ ROUTES: list[HTTPRouteHandler] = [
     *logs.ROUTES,
     *notebooks.ROUTES,
     *comparison.ROUTES,
+    *activity.ROUTES,
     *runs.ROUTES,
     *runtimes.ROUTES,
     *proposals.ROUTES,

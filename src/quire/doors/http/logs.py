@@ -13,7 +13,7 @@ from msgspec import Meta
 from ...core import codec
 from ...core.chain import Record
 from ...core.directory import Directory
-from ...core.errors import NotFound
+from ...core.errors import BadInput, NotFound
 from ...core.ids import CellId, LogId
 from ...workspace import wire
 from ...workspace.bodies import Body, Number
@@ -47,6 +47,8 @@ class EventsAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Only these; with commas, or the parameter more than once."""
     cell: CellId | None = None
     """Only what happened to this cell; without `types`, not what it showed."""
+    newest_first: bool = False
+    """The last ones first: ask again with `until` one less than the last number. Not together with `cell`."""
 
 
 class FeedAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,13 +82,16 @@ async def find(request: Asking, name: FromPath[str], workspace: Asked) -> LogInf
 async def events(request: Asking, log: FromPath[str], workspace: Asked) -> wire.Page:
     """Read events of a log, in order and as they are stored.
 
-    Ask again from the last number as long as `more` is true: an answer has 2000 events at most, and some megabytes. With
+    Ask again from the last number as long as `more` is true: an answer has 2000 events at most, and some megabytes; with
+    `newest_first`, up to the number before the last one. With
     `cell`, only what names the cell, one of its executions, or a proposal about it; what it showed if `types` says so. Then
     `since` leaves out what came before it.
     """
     id, asked = LogId(checked(log, "Log")), query_of(request, EventsAsked)
     if asked.cell is not None:
         checked(asked.cell, "Cell")
+        if asked.newest_first:
+            raise BadInput("What happened to a cell is read in order: leave out `newest_first` or `cell`.")
     return await while_there(request, _page(workspace, id, asked))
 
 
@@ -103,11 +108,14 @@ async def _page(workspace: LocalWorkspace, log: LogId, asked: EventsAsked) -> wi
 
 
 async def _records(workspace: LocalWorkspace, log: LogId, asked: EventsAsked) -> AsyncIterator[Record]:
-    since = asked.since
-    while page := await workspace.records(log, since, asked.until, limit=_AT_ONCE, types=asked.types or None):
+    since, until, backwards = asked.since, asked.until, asked.newest_first
+    while page := await workspace.records(
+        log, since, until, limit=_AT_ONCE, types=asked.types or None, newest_first=backwards
+    ):
         for record in page:
             yield record
-        since = page[-1].seq
+        last = page[-1].seq
+        since, until = (since, last - 1) if backwards else (last, until)
 
 
 async def _of_cell(workspace: LocalWorkspace, log: LogId, asked: EventsAsked, cell: CellId) -> AsyncIterator[Record]:
