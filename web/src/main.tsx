@@ -63,6 +63,8 @@ async function loadPanels(): Promise<readonly PanelSpec[]> {
     import("./files/panel.tsx"),
     import("./people/panel.tsx"),
     import("./proposals/panel.tsx"),
+    import("./since/panel.tsx"),
+    import("./activity/panel.tsx"),
   ])
   return panels.map(({ panel }) => panel)
 }

@@ -26,11 +26,11 @@ export interface PanelAction {
 /**
  * Something that a panel draws at cells.
  *
- * `above` and `below` are the cell's source, `source` stands in its place unless the cell is edited, and `after` is a row of
- * its own behind the cell.
+ * `above` and `below` are the cell's source, `source` stands in its place unless the cell is edited, `after` is a row of
+ * its own behind the cell, and `gutter` is beside the mark of its state.
  */
 export interface CellSlot {
-  readonly place: "above" | "source" | "below" | "after"
+  readonly place: "gutter" | "above" | "source" | "below" | "after"
   /** The cells that have it now: only these draw it. The same object as long as nothing changed. */
   cells(context: PageContext): Readable<ReadonlySet<CellId>>
   render(context: PageContext, cell: Cell): ReactNode

@@ -88,6 +88,7 @@ function Row({ page, cell, here, outputs, slots }: RowProps) {
       onPointerLeave={() => setNear(false)}
     >
       <div className={styles["gutter"]} draggable={page.mayEdit} onClick={(event) => !event.shiftKey && page.view.press(id)}>
+        {slots.length > 0 && <Slots page={page} cell={cell} slots={slots} place="gutter" />}
         {isRunnable && <StateMark state={state} stale={isStale} count={cell.execution?.count} />}
       </div>
       <div className={styles["body"]}>

@@ -1,18 +1,13 @@
 /** What the page says about cells: states with their reasons, places in the queue, why a cell is stale. Pure. */
 
 import { isEditedSince } from "../core/stale.ts"
+import { cellLabel } from "../core/cell_label.ts"
 import { cellState, isOpen, runs } from "../core/notebook.ts"
 import type { Cell, CellId, CellKind, Execution, ExecutionId, FileConflict, KnownEvent, Notebook } from "../core/types.gen.ts"
 
-export const KIND_WORDS: Record<CellKind, string> = { code: "Code", markdown: "Markdown", raw: "Raw", sql: "SQL", prompt: "Prompt" }
+export { cellLabel } from "../core/cell_label.ts"
 
-/** What a cell is called where another one speaks of it: its name, or its place. */
-export function cellLabel(notebook: Notebook, id: CellId): string {
-  const cell = notebook.cells.get(id)
-  if (cell?.name) return cell.name
-  const place = cell?.removed === false ? placesOf(notebook).get(id) : undefined
-  return place === undefined ? "a removed cell" : `cell ${place}`
-}
+export const KIND_WORDS: Record<CellKind, string> = { code: "Code", markdown: "Markdown", raw: "Raw", sql: "SQL", prompt: "Prompt" }
 
 /** "3rd, after load"; "next" for the first that waits. */
 export function queuePlace(notebook: Notebook, execution: Execution): string {
@@ -28,18 +23,7 @@ interface Queued {
   readonly before: CellId | null
 }
 
-const PLACES = new WeakMap<Notebook, ReadonlyMap<CellId, number>>()
 const QUEUES = new WeakMap<Notebook, ReadonlyMap<ExecutionId, Queued>>()
-
-/** The places of the cells, from 1: once for a notebook, although a thousand cells may ask. */
-function placesOf(notebook: Notebook): ReadonlyMap<CellId, number> {
-  const known = PLACES.get(notebook)
-  if (known) return known
-  const live = notebook.order.filter((id) => notebook.cells.get(id)?.removed === false)
-  const places = new Map(live.map((id, index) => [id, index + 1]))
-  PLACES.set(notebook, places)
-  return places
-}
 
 function queueOf(notebook: Notebook): ReadonlyMap<ExecutionId, Queued> {
   const known = QUEUES.get(notebook)
