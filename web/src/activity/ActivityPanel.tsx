@@ -36,7 +36,7 @@ export function ActivityPanel({ context }: { readonly context: PageContext }) {
   const [who, setWho] = useState<ActorId>("")
   const feed = useFeed(context, kind, who)
   const { lines, before, isLoading, fault } = useValue(feed.loaded)
-  const people = usePeople(context, lines, who)
+  const people = usePeople(context, lines)
   const isFiltered = kind !== "" || who !== ""
   return (
     <PanelBody>
@@ -98,14 +98,20 @@ function useFeed({ live, parts, log }: PageContext, kind: ActivityKind | "", who
   return feed
 }
 
-/** Those who did something in what is loaded or wrote what is there now, by name. */
-function usePeople({ live, open }: PageContext, lines: readonly ActivityLine[], chosen: ActorId) {
+/** Those who did something in what was loaded under any filter, or wrote what is there now, by name. */
+function usePeople({ live, open }: PageContext, lines: readonly ActivityLine[]) {
   const cells = useField(live, "cells")
-  const actors = new Set<ActorId>(chosen ? [chosen] : [])
-  for (const line of lines) for (const actor of [line.actor, line.on_behalf_of]) if (actor) actors.add(actor)
-  for (const cell of cells.values()) for (const actor of [cell.added_by, cell.edited_by, cell.execution?.by]) if (actor) actors.add(actor)
+  const [add] = useState(() => {
+    const known = new Set<ActorId>()
+    return (actors: readonly (ActorId | null | undefined)[]): readonly ActorId[] => {
+      for (const actor of actors) if (actor) known.add(actor)
+      return [...known]
+    }
+  })
+  const writers = [...cells.values()].flatMap((cell) => [cell.added_by, cell.edited_by, cell.execution?.by])
+  const actors = add([...lines.flatMap((line) => [line.actor, line.on_behalf_of]), ...writers])
   const me = open.me.actor
-  const named = [...actors].map((actor) => ({ value: actor, label: actor === me ? `${nameOf(actor)} (you)` : nameOf(actor) }))
+  const named = actors.map((actor) => ({ value: actor, label: actor === me ? `${nameOf(actor)} (you)` : nameOf(actor) }))
   named.sort((one, other) => one.label.localeCompare(other.label))
   return [{ value: "", label: "Everybody" }, ...named]
 }
@@ -143,7 +149,8 @@ function Line({ context, line, isNew }: { readonly context: PageContext; readonl
       {lineWords(line.acts, line.left_out).map((piece, index) => (
         <Words key={index} context={context} piece={piece} notebook={notebook} />
       ))}
-      <a className={css["when"]} href={`/${page}/${encodeURIComponent(context.log)}?at=${line.last}`} aria-label={`The notebook then, at ${line.last}`}>
+      <a className={css["when"]} href={`/${page}/${encodeURIComponent(context.log)}?at=${line.last}`}>
+        <span className="visually-hidden">The notebook as it was then, </span>
         <Time at={line.at} />
       </a>
     </li>

@@ -11,8 +11,6 @@ import type { CellChanges } from "../sync/api_activity.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { seenOf } from "../sync/seen.ts"
 import { Button } from "../ui/Button.tsx"
-import { Icon } from "../ui/Icon.tsx"
-import { IconButton } from "../ui/IconButton.tsx"
 import { LineDiff } from "../ui/LineDiff.tsx"
 import { stateWord } from "../ui/StateMark.tsx"
 import { Time } from "../ui/Time.tsx"
@@ -31,23 +29,25 @@ export function CellDifference({ context, cell }: { readonly context: PageContex
   const was = before?.removed === false ? before : null
   return (
     <section className={css["card"]} aria-label="Since you were here" data-difference>
-      <header className={css["head"]}>
-        <span className={css["what"]}>
-          {capital(deedText(changes, context.open.me.actor))}, <Time at={changes.at} />
-        </span>
+      <p className={css["what"]}>
+        {capital(deedText(changes, context.open.me.actor))}, <Time at={changes.at} />
+      </p>
+      {fault !== null && <p role="alert">What you saw cannot be read: {fault}</p>}
+      {notebook && <Changed cell={cell} was={was} changes={changes} />}
+      <footer className={css["foot"]}>
+        <Button keys="Alt-[" title="Previous change" onClick={() => walk(context, -1)}>
+          Previous
+        </Button>
+        <Button keys="Alt-]" title="Next change" onClick={() => walk(context, 1)}>
+          Next
+        </Button>
         <span className={css["place"]}>
           {cells.indexOf(cell.id) + 1} of {cells.length}
         </span>
-        <Button kind="quiet" keys="Alt-[" title="Previous change" onClick={() => walk(context, -1)}>
-          Previous
+        <Button kind="quiet" onClick={() => seen.open.set(new Set())}>
+          Close
         </Button>
-        <Button kind="quiet" keys="Alt-]" title="Next change" onClick={() => walk(context, 1)}>
-          Next
-        </Button>
-        <IconButton label="Close" icon={<Icon name="cross" size={12} />} onClick={() => seen.open.set(new Set())} />
-      </header>
-      {fault !== null && <p role="alert">What you saw cannot be read: {fault}</p>}
-      {notebook && <Changed cell={cell} was={was} changes={changes} />}
+      </footer>
     </section>
   )
 }
