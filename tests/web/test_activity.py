@@ -74,7 +74,7 @@ def test_each_filter_shows_its_lines_and_no_others(app: App, page: Page) -> None
         "Proposals": "made a proposal: more rows",
         "Comments": "commented on load: Why 5?",
         "Files": "bound the notebook to filters.py",
-        "Kernel": "started the kernel",
+        "Kernel": "started a python kernel",
         "Runs": "ran cell 2: ok",
     }
     for kind, words in said.items():

@@ -26,7 +26,7 @@ function panelRows(): Row[] {
 
 /** The actions of a panel: each row has a title and, behind it, keys. */
 function actionRows(text: string): Row[] {
-  const rows = text.matchAll(/\btitle: "([^"]+)",(?:(?!\btitle:)[^}])*?\bkeys: \[([^\]]*)\]((?:(?!\btitle:)[^}])*)/g)
+  const rows = text.matchAll(/\btitle: "([^"]+)",(?:(?!\btitle:)[^}])*?\bkeys: \[((?:"[^"]*"|[^\]"])*)\]((?:(?!\btitle:)[^}])*)/g)
   return [...rows].flatMap(([, title = "", written = "", rest = ""]) => {
     const keys = [...written.matchAll(/"([^"]+)"/g)].map(([, key = ""]) => key)
     return keys.length ? [{ title, keys, mode: /\bmode: "(\w+)"/.exec(rest)?.[1] }] : []

@@ -236,10 +236,8 @@ def _text(event: AnyEvent) -> str:
             return event.path or ""
         case e.RunFinished():
             return event.status
-        case e.RuntimeAttached():
-            return event.name
         case e.KernelStarted():
-            return event.kernel
+            return event.language or ""
         case _:
             return ""
 

@@ -159,12 +159,13 @@ function Line({ context, line, isNew }: { readonly context: PageContext; readonl
 
 function Words({ context, piece, notebook }: { readonly context: PageContext; readonly piece: Piece; readonly notebook: Notebook }) {
   if (typeof piece === "string") return <span>{visible(piece)}</span>
-  return <CellLink context={context} id={piece.cell} notebook={notebook} />
+  const cell = notebook.cells.get(piece.cell)
+  const label = visible(cellLabel(notebook, piece.cell))
+  if (cell?.removed === false) return <CellLink context={context} id={piece.cell} label={label} />
+  return <span>{piece.isRemoval && !cell?.name ? "a cell" : label}</span>
 }
 
-function CellLink({ context, id, notebook }: { readonly context: PageContext; readonly id: CellId; readonly notebook: Notebook }) {
-  const label = visible(cellLabel(notebook, id))
-  if (notebook.cells.get(id)?.removed !== false) return <span>{label}</span>
+function CellLink({ context, id, label }: { readonly context: PageContext; readonly id: CellId; readonly label: string }) {
   return (
     <button type="button" className={css["cell"]} onClick={() => context.goTo(id)}>
       {label}

@@ -10,7 +10,7 @@ import type { Act } from "../sync/api_activity.ts"
 import { stateWord } from "../ui/StateMark.tsx"
 
 /** A piece of a sentence: words, or a cell that one can go to. */
-export type Piece = string | { readonly cell: CellId }
+export type Piece = string | { readonly cell: CellId; /** That it is gone is what is told. */ readonly isRemoval?: boolean }
 
 type Wording =
   /** Acts of one verb are told together: "changed `load`, `clean` and 3 more". */
@@ -70,9 +70,9 @@ export const WORDS: Record<KnownEvent["type"], Wording> = {
   conflict_raised: { say: () => "found a conflict with the file in *" },
   conflict_resolved: say("resolved a conflict with the file"),
   outputs_imported: { verb: "took in outputs of" },
-  runtime_attached: withName("attached the runtime", "attached a runtime"),
-  runtime_detached: withText("detached the runtime"),
-  kernel_started: withName("started the kernel", "started a kernel"),
+  runtime_attached: say("attached to the notebook"),
+  runtime_detached: withText("left the notebook"),
+  kernel_started: { say: ({ text }) => `started a ${text ? `${oneLine(text)} ` : ""}kernel` },
   kernel_restarted: withText("restarted the kernel"),
   restart_requested: say("asked for a new kernel"),
   actor_known: say("described an actor"),
@@ -132,7 +132,8 @@ function phraseWords({ wording, acts }: Phrase, before: Phrase | null): Piece[] 
   const cells = [...new Set(acts.map(({ cell }) => cell ?? ""))]
   const isSame = cells.length === 1 && before !== null && "verb" in before.wording && before.acts.length === 1 && before.acts[0]?.cell === cells[0]
   const ending = wording.tells === "outcome" ? outcomeText(acts) : ""
-  return [`${wording.verb} `, ...(isSame ? ["it"] : cellPieces(cells)), ...(ending ? [ending] : [])]
+  const pieces = cellPieces(cells).map((piece) => (typeof piece === "object" && wording.verb === "removed" ? { ...piece, isRemoval: true } : piece))
+  return [`${wording.verb} `, ...(isSame ? ["it"] : pieces), ...(ending ? [ending] : [])]
 }
 
 function times({ count = 1 }: Act): string {
