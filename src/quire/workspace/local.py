@@ -25,7 +25,7 @@ from ..core.ids import WORKSPACE_LOG, ActorId, ExecutionId, LogId, TokenId, chec
 from ..core.notebook import Notebook
 from ..core.reduce import REDUCER, fold
 from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Seen, Store, Table
-from . import access, clock, holds, redacting, signing_in, speech, tokens
+from . import access, clock, holds, invitations, notebook_access, redacting, signing_in, speech, tokens
 from .access import Identity
 from .attached import Given, RuntimeFound, answer_input, found_in
 from .bundle import Carried, read_bundle, write_bundle
@@ -33,12 +33,15 @@ from .drafts import check_drafts
 from .finding import pick, similar
 from .folding import DirectoryFolding, NotebookFolding
 from .holds import Hold
+from .invitations import Invitation, InvitationWanted
 from .lanes import Lanes, OwnLanes
 from .leases import LEASE_SECONDS, held_for, lease_name, take
 from .live import Live
+from .notebook_access import NotebookAccess
 from .proposing import as_proposal, has_to_ask
 from .rights import Rights, Standing
 from .sharing import Shared
+from .signing_in import BrowserSession
 from .tokens import ListedToken, NewToken
 from .verifying import derived_line, verify_log
 from .watching import Watcher, Watching, Watchings
@@ -636,6 +639,70 @@ class LocalWorkspace:
         drafts = [Draft(id=clock.new_id(), event=each) for each in (*before, event)]
         await self.acting_as(access.system(parent)).submit(WORKSPACE_LOG, drafts)
         return made
+
+    # ---- Sharing
+
+    async def invite(self, wanted: InvitationWanted) -> Invitation:
+        """Give a person a role in a notebook, and make a link that signs one browser in as them, once. Needs to own it."""
+        await self._check(wanted.notebook, "admin")
+        await self._check(WORKSPACE_LOG, "admin")
+        actor, now = invitations.invited_actor(wanted.name), self._shared.clock()
+        directory = await self._directory()
+        place = await self._rights.place(wanted.notebook, directory)
+        was_known = invitations.check_name(directory, self.identity, actor, existing=wanted.existing)
+        event = invitations.invited(self.identity, wanted, actor, now)
+        tokens.check_grant(self.identity, event)
+        secret = tokens.new_secret()
+        await self._shared.store.save_token(tokens.secret_digest(secret), event.token)
+        # Together: nobody has a link and no role, or a role of which nobody was told.
+        roles = notebook_access.closing_roles(directory, place, self.identity)
+        roles.append(e.RoleSet(actor=actor, role=wanted.role, notebook=wanted.notebook))
+        await self.submit(WORKSPACE_LOG, [Draft(id=clock.new_id(), event=each) for each in (*roles, event)])
+        return Invitation(
+            token=event.token,
+            secret=secret,
+            actor=actor,
+            role=wanted.role,
+            notebook=wanted.notebook,
+            expires_at=event.expires_at or now,
+            signed_in_until=event.then_until or now,
+            was_known=was_known,
+        )
+
+    async def notebook_access(self, log: LogId) -> NotebookAccess:
+        """Return who may do what in a notebook, and whether whoever asks may change it. Needs to read it."""
+        await self._check(log, "read")
+        if await self._shared.store.info(log) is None or log == WORKSPACE_LOG:
+            raise NotFound(f"There is no notebook or run {log!r}.{await self._similar(log)}")
+        directory = await self._directory()
+        place = await self._rights.place(log, directory)
+        manage = await self._refusal(log)
+        return NotebookAccess(
+            notebook=log,
+            is_open=notebook_access.is_open(directory, place),
+            lines=notebook_access.access_lines(directory, place, self._shared.clock()),
+            manage_refusal=manage,
+            invite_refusal=manage or await self._refusal(WORKSPACE_LOG) or invitations.agent_refusal(self.identity),
+        )
+
+    async def _refusal(self, log: LogId) -> str | None:
+        """Return why whoever asks may not administer a log, None if they may."""
+        try:
+            await self._check(log, "admin")
+        except Refused as refused:
+            return str(refused)
+        return None
+
+    async def browsers(self) -> list[BrowserSession]:
+        """Return the browsers that are signed in as whoever asks, the newest first."""
+        await self._rights.standing(self.identity)
+        return signing_in.sessions(await self._directory(), self.identity, self._shared.clock())
+
+    async def sign_out_browser(self, token: TokenId) -> None:
+        """Sign out a browser that is signed in as whoever asks, and end what was made with it."""
+        await self._rights.standing(self.identity)
+        event = signing_in.own_session(await self._directory(), self.identity, token, self._shared.clock())
+        await self.acting_as(access.system()).submit(WORKSPACE_LOG, [Draft(id=clock.new_id(), event=event)])
 
     async def tokens(self) -> list[ListedToken]:
         """Return what was made for whom, without secrets, the newest first."""

@@ -6,13 +6,15 @@ was used. Both have the rights of whoever made the first, and the second ends no
 
 from __future__ import annotations
 
+import msgspec
+
 from ..core import events as e
-from ..core.directory import Directory, Token
-from ..core.errors import Refused
+from ..core.directory import Directory, Token, end_of, ended_by, lineage
+from ..core.errors import NotFound, Refused
 from ..core.ids import TokenId, actor_kind
 from ..core.roles import ALL_SCOPES
 from . import clock
-from .access import Identity, valid_token
+from .access import SYSTEM, Identity, valid_token
 from .tokens import VERSION, ending
 
 GOOD_FOR = "5m"
@@ -62,3 +64,52 @@ def browsers(known: Token, now: str, expires_at: str | None) -> e.TokenCreated:
         asks=known.asks,
         version=known.version,
     )
+
+
+# ---- The browsers of one person
+
+
+class BrowserSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A browser that is signed in as whoever asks."""
+
+    token: TokenId
+    signed_in_at: str
+    expires_at: str | None
+    is_this: bool
+    """Whether it is the one that asks."""
+    ends_with_it: int
+    """How many tokens were made with it and end with it: agents, invited people, other browsers."""
+
+
+def sessions(directory: Directory, identity: Identity, at: str) -> list[BrowserSession]:
+    """Return the browsers that are signed in as somebody, the newest first. Only Quire itself makes their tokens."""
+    valid = [token for token in directory.tokens if ended_by(directory, token, at) is None]
+    mine = [token for token in valid if _is_session(directory.tokens[token], identity)]
+    above = [{each for each, _ in lineage(directory, token)} - {token} for token in valid]
+    return [
+        BrowserSession(
+            token=token,
+            signed_in_at=directory.tokens[token].created_at,
+            expires_at=end_of(directory, token),
+            is_this=token == identity.token,
+            ends_with_it=sum(token in each for each in above),
+        )
+        for token in reversed(mine)
+    ]
+
+
+def _is_session(token: Token, identity: Identity) -> bool:
+    is_browsers = token.created_by == SYSTEM and not token.once
+    return is_browsers and (token.actor, token.on_behalf_of) == (identity.actor, identity.on_behalf_of)
+
+
+def own_session(directory: Directory, identity: Identity, token: TokenId, at: str) -> e.TokenRevoked:
+    """Return what signs a browser out that is signed in as whoever asks, in a browser themselves."""
+    mine = sessions(directory, identity, at)
+    if not any(each.is_this for each in mine):
+        raise Refused(
+            f"Only a signed-in browser of {identity.actor} signs its other browsers out. Use `quire token revoke`."
+        )
+    if all(each.token != token for each in mine):
+        raise NotFound(f"No browser of {identity.actor} is signed in with token {token!r}. Read the list again.")
+    return e.TokenRevoked(token=token)

@@ -19,6 +19,8 @@ from ...core.values import Json
 Scope = Literal["project", "user"]
 Shape = Literal["plain", "stdio", "opencode", "toml"]
 """How an entry is written: command and args; with `"type": "stdio"`; all in one list; as a table of TOML."""
+AddressKey = Literal["url", "httpUrl", "serverUrl"]
+"""Under which name an entry has the address of a server that is reached over HTTP."""
 SERVER = "quire"
 
 
@@ -41,6 +43,9 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True):
     shape: Shape = "plain"
     project: Place | None = None
     user: Place
+    address_key: AddressKey = "url"
+    command: str = ""
+    """The command of the agent that adds a server over HTTP, with `{address}` and `{token}`."""
     note: str = ""
     """What a person has to do besides."""
 
@@ -55,6 +60,7 @@ AGENTS: tuple[Agent, ...] = (
         shape="stdio",
         project=Place(settings=".mcp.json", skills=".claude/skills"),
         user=Place(settings="~/.claude.json", skills="~/.claude/skills"),
+        command='claude mcp add --transport http quire {address} --header "Authorization: Bearer {token}"',
         note="Claude Code asks once whether it may use the servers of a project; `/mcp` shows them.",
     ),
     Agent(
@@ -89,6 +95,8 @@ AGENTS: tuple[Agent, ...] = (
         key="mcpServers",
         project=Place(settings=".gemini/settings.json", skills=".gemini/skills"),
         user=Place(settings="~/.gemini/settings.json", skills="~/.gemini/skills"),
+        address_key="httpUrl",
+        command='gemini mcp add --transport http quire {address} --header "Authorization: Bearer {token}"',
     ),
     Agent(
         name="opencode",
@@ -103,6 +111,7 @@ AGENTS: tuple[Agent, ...] = (
         title="Windsurf",
         key="mcpServers",
         user=Place(settings="~/.codeium/windsurf/mcp_config.json", skills="~/.codeium/windsurf/skills"),
+        address_key="serverUrl",
         note="Windsurf starts servers in no particular folder: name yours with --at, and press refresh in its list.",
     ),
     Agent(
