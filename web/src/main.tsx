@@ -9,6 +9,7 @@ import type { PanelSpec } from "./hooks/panel.ts"
 import { Bars } from "./shell/Bars.tsx"
 import { ConnectionBar } from "./shell/ConnectionBar.tsx"
 import { ErrorBoundary } from "./shell/ErrorBoundary.tsx"
+import { PageKeys } from "./shell/PageKeys.tsx"
 import { followLinks } from "./shell/links.ts"
 import { SignInPage } from "./shell/SignInPage.tsx"
 import css from "./shell/shell.module.css"
@@ -65,6 +66,8 @@ async function loadPanels(): Promise<readonly PanelSpec[]> {
     import("./proposals/panel.tsx"),
     import("./since/panel.tsx"),
     import("./activity/panel.tsx"),
+    import("./sharing/panel.tsx"),
+    import("./tour/panel.tsx"),
   ])
   return panels.map(({ panel }) => panel)
 }
@@ -113,9 +116,11 @@ function Pages({ parts, preferences, nonce }: Omit<AppProps, "refusal">) {
       <Route path="/runs/:log">{notebook}</Route>
       <Route path="/runs">
         <RunsPage parts={parts} />
+        <PageKeys />
       </Route>
       <Route path="/settings">
         <SettingsPage parts={parts} preferences={preferences} onSignedOut={leave} />
+        <PageKeys />
       </Route>
     </Switch>
   )

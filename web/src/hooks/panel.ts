@@ -51,6 +51,8 @@ export interface PanelSpec {
   render(context: PageContext): ReactNode
   /** What is drawn as long as the notebook is open, whether the panel is or not. */
   always?(context: PageContext): ReactNode
+  /** What stands in the header of the page, before the buttons of the panels. */
+  header?(context: PageContext): ReactNode
   /** A line above the first cell. */
   notice?(context: PageContext): ReactNode
   /** What stands above a cell; asked of cells that have tags. */

@@ -18,7 +18,14 @@ import type { Page } from "./page.ts"
 import styles from "./Header.module.css"
 import { WaitingMenu } from "./WaitingMenu.tsx"
 
-export function Header({ page, children }: { readonly page: Page; readonly children: ReactNode }) {
+export interface HeaderProps {
+  readonly page: Page
+  /** What panels put there. */
+  readonly extras: ReactNode
+  readonly children: ReactNode
+}
+
+export function Header({ page, extras, children }: HeaderProps) {
   return (
     <header className={styles["header"]}>
       <a className={styles["mark"]} href="/" aria-label="Quire: all notebooks" data-tip="All notebooks">
@@ -31,6 +38,7 @@ export function Header({ page, children }: { readonly page: Page; readonly child
       <PeopleHere page={page} />
       <RuntimeState page={page} />
       <WaitingMenu page={page} />
+      {extras}
       <nav className={styles["panels"]} aria-label="Panels">
         {children}
       </nav>

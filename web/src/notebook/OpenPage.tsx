@@ -34,7 +34,7 @@ export function OpenPage({ page, panels }: { readonly page: Page; readonly panel
   useEffect(() => goToLinked(page), [page])
   return (
     <div className={styles["page"]} data-rail={shown ? "open" : undefined}>
-      <Header page={page}>
+      <Header page={page} extras={panels.map((each) => each.header && <Fragment key={each.name}>{each.header(page)}</Fragment>)}>
         <RailButtons page={page} panels={panels} />
       </Header>
       <main id="main" className={styles["main"]} tabIndex={-1}>

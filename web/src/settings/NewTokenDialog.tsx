@@ -15,7 +15,7 @@ export interface NewTokenDialogProps {
   readonly parts: OpenParts
   readonly me: Me | null
   readonly onClose: () => void
-  readonly onMade: (token: NewToken, name: string) => void
+  readonly onMade: (token: NewToken, name: string, isAgent: boolean) => void
 }
 
 const KINDS = [
@@ -63,7 +63,7 @@ export function NewTokenDialog({ parts, me, onClose, onMade }: NewTokenDialogPro
   const submit = (): void => {
     if (!form.name.trim()) return
     parts.api.createToken(tokenWanted(form, me)).then(
-      (token) => onMade(token, form.name.trim()),
+      (token) => onMade(token, form.name.trim(), isAgent),
       (error: unknown) => setFault(error instanceof Error ? error.message : String(error)),
     )
   }

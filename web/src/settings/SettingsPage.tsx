@@ -6,6 +6,7 @@ import type { Preferences } from "../sync/preferences.ts"
 import { Header } from "../ui/Header.tsx"
 import { useTitle } from "../ui/title.ts"
 import { Appearance } from "./Appearance.tsx"
+import { BrowsersSection } from "./BrowsersSection.tsx"
 import { HostsSection } from "./HostsSection.tsx"
 import { KeysTable } from "./KeysTable.tsx"
 import { MeSection } from "./MeSection.tsx"
@@ -31,12 +32,14 @@ export default function SettingsPage({ parts, preferences, onSignedOut }: Settin
         <h1>Settings</h1>
         <nav className={css["nav"]} aria-label="Settings">
           <a href="#you">You</a>
+          <a href="#browsers">My browsers</a>
           <a href="#agents">Agents and tokens</a>
           <a href="#hosts">Hosts of outputs</a>
           <a href="#appearance">Appearance</a>
           <a href="#keys">Keys</a>
         </nav>
-        <MeSection parts={parts} me={me} tokens={tokens} onSignedOut={onSignedOut} />
+        <MeSection me={me} tokens={tokens} />
+        <BrowsersSection parts={parts} onSignedOut={onSignedOut} />
         <TokensSection parts={parts} me={me} tokens={tokens} />
         <HostsSection parts={parts} />
         <Appearance preferences={preferences} />

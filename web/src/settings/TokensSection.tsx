@@ -6,6 +6,7 @@ import type { NewToken } from "../sync/api_types.ts"
 import type { Me } from "../sync/frames.ts"
 import type { OpenParts } from "../sync/open.ts"
 import { Button } from "../ui/Button.tsx"
+import { EmptyState } from "../ui/EmptyState.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { NewTokenDialog } from "./NewTokenDialog.tsx"
 import { SecretDialog } from "./SecretDialog.tsx"
@@ -22,6 +23,7 @@ export interface TokensSectionProps {
 interface Made {
   readonly token: NewToken
   readonly name: string
+  readonly isAgent: boolean
 }
 
 export function TokensSection({ parts, me, tokens }: TokensSectionProps) {
@@ -45,6 +47,13 @@ export function TokensSection({ parts, me, tokens }: TokensSectionProps) {
       </p>
       {tokens.fault && <p className={css["soft"]}>{tokens.fault}</p>}
       {me && !mayMake && <p className={css["soft"]}>Only the owner makes tokens.</p>}
+      {tokens.list !== null && others.length === 0 && (
+        <EmptyState title="No agents and no other people yet">
+          {mayMake
+            ? "Make a token for an agent: it asks first, and the line to paste for your coding agent is shown with it. To invite a person, open a notebook and press Share."
+            : "Nobody else has a token that you may see."}
+        </EmptyState>
+      )}
       {others.length > 0 && (
         <ul className={css["list"]}>
           {others.map((token) => (
@@ -57,14 +66,14 @@ export function TokensSection({ parts, me, tokens }: TokensSectionProps) {
           parts={parts}
           me={me}
           onClose={() => setMaking(false)}
-          onMade={(token, name) => {
+          onMade={(token, name, isAgent) => {
             setMaking(false)
-            setMade({ token, name })
+            setMade({ token, name, isAgent })
             tokens.reload()
           }}
         />
       )}
-      {made && <SecretDialog token={made.token} name={made.name} onClose={() => setMade(null)} />}
+      {made && <SecretDialog parts={parts} {...made} onClose={() => setMade(null)} />}
     </section>
   )
 }

@@ -21,7 +21,8 @@ export function SignInPage({ refusal }: { readonly refusal: string | null }) {
           {refusal}
         </p>
       )}
-      <p>In a terminal, in the folder that this server serves, type:</p>
+      {refusal && <p>A link that somebody sent you works once, and for as long as they said. Ask them for a new one.</p>}
+      <p>{refusal ? "Or, on your own machine, in a terminal," : "In a terminal,"} in the folder that this server serves, type:</p>
       <div className={css["command"]}>
         <code>{COMMAND}</code>
         <IconButton

@@ -65,4 +65,10 @@ export interface PageContext {
   readonly panelItem: Value<PanelItem | null>
   /** Let Z take back what was recorded elsewhere than by `changeCells`: the answer to a proposal. Returns what undoes it. */
   addUndo(done: RecordedChanges): () => void
+  /** The name of the panel that is open. */
+  readonly panel: Value<string | null>
+  /** Whether there is a panel of that name. */
+  hasPanel(name: string): boolean
+  /** Do the action of that name, if it can be done: also one that another panel brings. */
+  doNamed(name: string): void
 }
