@@ -45,7 +45,7 @@ export function WaitingMenu({ page }: { readonly page: Page }) {
   return (
     <Menu label={`Waiting: ${count}`} align="end" items={items}>
       <Icon name="bell" size={14} />
-      <span className={styles["waiting"]}>
+      <span className={styles["waiting"]} data-waiting>
         <span>Waiting </span>({count})
       </span>
     </Menu>

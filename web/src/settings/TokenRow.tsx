@@ -17,7 +17,7 @@ export interface TokenRowProps {
 
 export function TokenRow({ token, onRevoke }: TokenRowProps) {
   const [isAsking, setAsking] = useState(false)
-  const { actor, on_behalf_of: onBehalfOf, scopes, asks = [], expires_at: until, created_at: since, notebooks } = token.allows
+  const { actor, on_behalf_of: onBehalfOf, scopes, asks = [], expires_at: until, created_at: since, notebooks, once } = token.allows
   const name = personText(actor, onBehalfOf)
   const close = (): void => setAsking(false)
   return (
@@ -27,6 +27,7 @@ export function TokenRow({ token, onRevoke }: TokenRowProps) {
           <Person actor={actor} onBehalfOf={onBehalfOf} /> <code className={css["soft"]}>{token.token.slice(0, 10)}</code>
         </p>
         <p className={css["soft"]}>
+          {once === true && "A link that was not used yet. "}
           May {scopeWords(scopes)}
           {asks.length > 0 && `; asks before it may ${scopeWords(asks)}`}
           {notebooks && `; in ${notebooks.length === 1 ? "one notebook" : `${notebooks.length} notebooks`} only`}

@@ -57,7 +57,7 @@ export function AccessList({ context, access, onChanged, onInvite }: AccessListP
               <p>{accessSentence(line, me)}</p>
               <Details line={line} />
             </div>
-            {access.manage_refusal === null && <RoleSelect line={line} onChange={(role) => change({ line, role })} />}
+            {access.manage_refusal === null && <RoleSelect line={line} me={me} onChange={(role) => change({ line, role })} />}
             {access.invite_refusal === null && line.state === "out" && kindOf(line.actor) === "human" && (
               <Button onClick={() => onInvite(nameOf(line.actor))}>New link…</Button>
             )}
@@ -82,13 +82,19 @@ function Details({ line }: { readonly line: AccessLine }) {
   const parts = [
     line.role !== null && kindOf(line.actor) === "human" ? roleLabel(line.role) : "",
     line.source === "everywhere" ? "in all notebooks" : "",
-    isLimited ? "sees only what was chosen" : "",
+    isLimited ? "in chosen notebooks only" : "",
     until !== null && state === "in" ? `until ${dayAndTime(until)}` : "",
   ].filter(Boolean)
   return parts.length > 0 ? <p className={css["soft"]}>{parts.join(" · ")}</p> : null
 }
 
-function RoleSelect({ line, onChange }: { readonly line: AccessLine; readonly onChange: (role: Role | null) => void }) {
+interface RoleSelectProps {
+  readonly line: AccessLine
+  readonly me: string
+  readonly onChange: (role: Role | null) => void
+}
+
+function RoleSelect({ line, me, onChange }: RoleSelectProps) {
   const given = line.source === "given" ? line.role : null
   return (
     <select
@@ -97,7 +103,7 @@ function RoleSelect({ line, onChange }: { readonly line: AccessLine; readonly on
       value={given ?? ""}
       onChange={(event) => onChange(event.target.value === "" ? null : (event.target.value as Role))}
     >
-      <option value="">{noRole(line)}</option>
+      <option value="">{noRole(line, me)}</option>
       {ROLES.map(({ value, label }) => (
         <option key={value} value={value}>
           {label}
@@ -108,9 +114,9 @@ function RoleSelect({ line, onChange }: { readonly line: AccessLine; readonly on
 }
 
 /** What somebody is without a role of their own in this notebook. */
-function noRole({ actor, on_behalf_of: behalf, source, role }: AccessLine): string {
+function noRole({ actor, on_behalf_of: behalf, source, role }: AccessLine, me: string): string {
   if (source === "given") return "Take the role away"
   if (source === "made") return "Owner: made it"
   if (source === "everywhere" && role !== null) return `${roleLabel(role)} in all`
-  return kindOf(actor) === "agent" && behalf !== null ? `As ${nameOf(behalf)}` : "No role"
+  return kindOf(actor) === "agent" && behalf !== null ? `As ${behalf === me ? "you" : nameOf(behalf)}` : "No role"
 }

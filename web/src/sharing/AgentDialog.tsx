@@ -5,6 +5,7 @@ import { useEffect, useState } from "react"
 import { agentSettings, letAgentIn } from "../sync/api_sharing.ts"
 import type { AgentSettings } from "../sync/api_sharing.ts"
 import type { NewToken } from "../sync/api_types.ts"
+import { firstQuestion } from "../sync/first_question.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { AgentLines, OTHER_AGENT } from "../ui/AgentLines.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -110,7 +111,6 @@ function AgentToken({ context, token, name, onClose }: AgentTokenProps) {
     agentSettings(api, location.origin, token.secret).then(setAgents, () => undefined)
   }, [api, token])
   const guessed = agents.find((agent) => agent.name.startsWith(name.trim().toLowerCase())) ?? agents[0]
-  const prompt = `Look at the Quire notebook "${context.live.store.field("name")}" and propose an improvement to one of its cells.`
   return (
     <Dialog
       isOpen
@@ -133,7 +133,7 @@ function AgentToken({ context, token, name, onClose }: AgentTokenProps) {
           secret={token.secret}
         />
         <p>Then ask it, for example:</p>
-        <CopyBox text={prompt} label="a first question" />
+        <CopyBox text={firstQuestion(context.live.store.get())} label="a first question" />
         <details>
           <summary>The token itself</summary>
           <CopyBox text={token.secret} label="the token" isSecret />

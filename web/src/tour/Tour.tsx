@@ -3,8 +3,9 @@
 import { useEffect, useRef, useSyncExternalStore } from "react"
 import type { KeyboardEvent, ReactNode } from "react"
 
-import { useField, useValue } from "../hooks/values.ts"
+import { useField } from "../hooks/values.ts"
 import { agentLetIn } from "../sync/api_sharing.ts"
+import { firstQuestion } from "../sync/first_question.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { CopyBox } from "../ui/CopyBox.tsx"
@@ -12,7 +13,7 @@ import { Icon } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { nameOf } from "../ui/Person.tsx"
 import { notify } from "../ui/Toasts.tsx"
-import { firstCode, firstQuestion, isDone, lastRun, noteBefore, openProposal } from "./steps.ts"
+import { firstCode, isDone, lastRun, noteBefore, openProposal } from "./steps.ts"
 import type { Before } from "./steps.ts"
 import css from "./Tour.module.css"
 import { STEPS, tourOf } from "./tour_state.ts"
@@ -23,8 +24,8 @@ interface StepView {
   readonly text: ReactNode
   /** The same for screen readers, when the step begins. */
   readonly spoken: string
-  /** What the card stands beside. */
-  readonly target: string | null
+  /** What the card stands beside: the first of these that is there. */
+  readonly targets: readonly string[]
   readonly button?: { readonly label: string; do(): void }
 }
 
@@ -33,7 +34,7 @@ export default function Tour({ context, step }: { readonly context: PageContext;
   const card = useRef<HTMLElement>(null)
   useAdvance(context, step)
   const view = useStepView(context, step)
-  useAnchor(card, view.target, step)
+  useAnchor(card, view.targets, step)
   useEffect(() => {
     if (tour.takeAsked()) card.current?.querySelector<HTMLElement>("[data-first]")?.focus()
   }, [tour, step])
@@ -127,7 +128,6 @@ function useEscape(leave: () => void): void {
 function useStepView(context: PageContext, step: number): StepView {
   const { live } = context
   const proposals = useField(live, "proposals")
-  const panel = useValue(context.panel)
   const cell = useSyncExternalStore(
     (listener) => live.store.subscribe("cells", listener),
     () => (step === 0 ? firstCode(live.store.get()) : lastRun(live.store.get())),
@@ -143,7 +143,7 @@ function useStepView(context: PageContext, step: number): StepView {
             Click it and press <Kbd keys="Shift-Enter" />. There is nothing to save: all that you type and run is recorded as it happens.
           </p>
         ),
-        target: cell === null ? null : `[data-cell="${CSS.escape(cell)}"]`,
+        targets: cell === null ? [] : [`[data-cell="${CSS.escape(cell)}"]`],
         ...(cell === null ? {} : { button: { label: "Run it", do: () => context.run([cell]) } }),
       }
     case 1:
@@ -151,7 +151,7 @@ function useStepView(context: PageContext, step: number): StepView {
         title: "See who did what",
         spoken: "The line below the cell says who ran it. Press it for everybody who wrote or ran the cell, and its past versions.",
         text: <p>The line below the cell says who ran it, and when. Press it: you see everybody who wrote or ran the cell, and each past version.</p>,
-        target: cell === null ? null : `[data-cell="${CSS.escape(cell)}"] [data-foot]`,
+        targets: cell === null ? [] : [`[data-cell="${CSS.escape(cell)}"] [data-foot]`],
         button: {
           label: "Show it",
           do: () => {
@@ -165,11 +165,11 @@ function useStepView(context: PageContext, step: number): StepView {
         title: "Let an agent in",
         spoken: "Let a coding agent in. It gets a token, and the line to paste is shown.",
         text: <p>Claude Code, Codex, Cursor or another coding agent works here under its own name, and asks before it changes or runs anything.</p>,
-        target: "[data-share]",
+        targets: ["[data-share]"],
         button: { label: "Let one in…", do: () => context.doNamed("sharing.agent") },
       }
     case 3:
-      return { ...proposalView(context), target: panel === "proposals" ? null : "[data-proposal], button[aria-label^=Waiting]" }
+      return { ...proposalView(context), targets: ["[data-proposal-line]", "[data-waiting]"] }
     default:
       return {
         title: "That is all",
@@ -179,11 +179,11 @@ function useStepView(context: PageContext, step: number): StepView {
             What you and the agent did is in the notebook&apos;s log, each under a name. <Kbd keys="?" /> lists all keys, and starts this tour again.
           </p>
         ),
-        target: null,
+        targets: [],
       }
   }
 
-  function proposalView(page: PageContext): Omit<StepView, "target"> {
+  function proposalView(page: PageContext): Omit<StepView, "targets"> {
     const open = proposals.size > 0 ? openProposal(notebook) : null
     if (open === null) {
       return {

@@ -55,14 +55,6 @@ export function openProposal(notebook: Notebook): Proposal | null {
   return agentProposals(notebook).find(({ state }) => state === "open") ?? null
 }
 
-/** What to ask an agent, so that it proposes something. */
-export function firstQuestion({ name, cells }: Notebook): string {
-  const failing = [...cells.values()].find((cell) => cell.name === "lookup" && !cell.removed)
-  return failing
-    ? `In the Quire notebook "${name}" the cell lookup fails. Propose an edit that mends it.`
-    : `Look at the Quire notebook "${name}" and propose an improvement to one of its cells.`
-}
-
 function endedExecutions({ cells }: Notebook) {
   return [...cells.values()].flatMap(({ execution }) => (execution?.finished_at ? [execution] : []))
 }

@@ -66,8 +66,10 @@ const states = new WeakMap<PageContext, TourState>()
 export function tourOf(context: PageContext): TourState {
   let state = states.get(context)
   if (!state) {
-    const { live, parts, mayEdit, mayRun } = context
-    state = new TourState(parts.storage, mayEdit && mayRun && live.store.field("name") === EXAMPLE)
+    const { live, parts, open, mayEdit, mayRun } = context
+    // For who can do all of it: an invited person lets no agent in.
+    const mayLetIn = open.me.scopes.includes("admin") && !open.me.notebooks
+    state = new TourState(parts.storage, mayEdit && mayRun && mayLetIn && live.store.field("name") === EXAMPLE)
     states.set(context, state)
   }
   return state

@@ -9,7 +9,8 @@ import { placeCard } from "./place_card.ts"
 const NARROW = "(width < 700px)"
 const RING_GAP = 3
 
-export function useAnchor(card: RefObject<HTMLElement | null>, target: string | null, step: number): void {
+export function useAnchor(card: RefObject<HTMLElement | null>, targets: readonly string[], step: number): void {
+  const target = targets.join(" ; ")
   useEffect(() => {
     const element = card.current
     const ring = document.querySelector<HTMLElement>("[data-ring]")
@@ -17,9 +18,9 @@ export function useAnchor(card: RefObject<HTMLElement | null>, target: string | 
     let frame = 0
     const place = (): void => {
       frame = 0
-      const found = target === null ? null : document.querySelector(target)
-      const box = found && found.getClientRects().length > 0 ? found.getBoundingClientRect() : null
-      const header = document.querySelector("header")?.getBoundingClientRect().bottom ?? 0
+      const found = firstShown(target.split(" ; "))
+      const box = found?.getBoundingClientRect() ?? null
+      const header = found?.closest("header") ? 0 : (document.querySelector("header")?.getBoundingClientRect().bottom ?? 0)
       ring.hidden = box === null
       if (box) {
         Object.assign(ring.style, {
@@ -31,7 +32,9 @@ export function useAnchor(card: RefObject<HTMLElement | null>, target: string | 
       }
       if (matchMedia(NARROW).matches) Object.assign(element.style, { left: "", top: "" })
       else {
-        const { left, top } = placeCard(box, { width: element.offsetWidth, height: element.offsetHeight }, { width: innerWidth, height: innerHeight }, header)
+        // Not over a panel: what a step is about may be in there.
+        const width = document.querySelector("[data-rail-panel]")?.getBoundingClientRect().left ?? innerWidth
+        const { left, top } = placeCard(box, { width: element.offsetWidth, height: element.offsetHeight }, { width, height: innerHeight }, header)
         Object.assign(element.style, { left: `${left}px`, top: `${top}px` })
       }
     }
@@ -53,4 +56,13 @@ export function useAnchor(card: RefObject<HTMLElement | null>, target: string | 
       removeEventListener("resize", later)
     }
   }, [card, target, step])
+}
+
+/** The first of these that is there and drawn. */
+function firstShown(selectors: readonly string[]): Element | null {
+  for (const selector of selectors.filter(Boolean)) {
+    const found = document.querySelector(selector)
+    if (found && found.getClientRects().length > 0) return found
+  }
+  return null
 }

@@ -63,7 +63,9 @@ function Known({ agent: { title, file, text, command, note } }: { readonly agent
           </details>
         </>
       )}
-      {note && <p className={css["note"]}>{note}</p>}
+      {note && (
+        <p className={css["note"]}>{note.split("`").map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part))}</p>
+      )}
     </>
   )
 }

@@ -62,7 +62,7 @@ def _settings_of(agent: Agent, address: str) -> AgentSettings:
         file=_file_of(agent),
         text=_text(agent, address),
         command=command,
-        note="" if "--at" in agent.note else agent.note,
+        note=agent.note if agent.http_note is None else agent.http_note,
     )
 
 

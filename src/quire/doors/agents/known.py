@@ -48,6 +48,8 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True):
     """The command of the agent that adds a server over HTTP, with `{address}` and `{token}`."""
     note: str = ""
     """What a person has to do besides."""
+    http_note: str | None = None
+    """The same for a server over HTTP, in the settings of a user; None: as for one of a project."""
 
 
 _WORKSPACE = "${workspaceFolder}"
@@ -62,6 +64,7 @@ AGENTS: tuple[Agent, ...] = (
         user=Place(settings="~/.claude.json", skills="~/.claude/skills"),
         command='claude mcp add --transport http quire {address} --header "Authorization: Bearer {token}"',
         note="Claude Code asks once whether it may use the servers of a project; `/mcp` shows them.",
+        http_note="`/mcp` in Claude Code shows whether it is connected.",
     ),
     Agent(
         name="codex",
@@ -71,6 +74,7 @@ AGENTS: tuple[Agent, ...] = (
         project=Place(settings=".codex/config.toml", skills=".agents/skills"),
         user=Place(settings="$CODEX_HOME/config.toml", skills="~/.agents/skills"),
         note="Codex reads a project's settings only where the project is trusted; `/mcp` shows the servers.",
+        http_note="`/mcp` in Codex shows whether it is connected.",
     ),
     Agent(
         name="cursor",
@@ -113,6 +117,7 @@ AGENTS: tuple[Agent, ...] = (
         user=Place(settings="~/.codeium/windsurf/mcp_config.json", skills="~/.codeium/windsurf/skills"),
         address_key="serverUrl",
         note="Windsurf starts servers in no particular folder: name yours with --at, and press refresh in its list.",
+        http_note="Press refresh in Windsurf's list of MCP servers.",
     ),
     Agent(
         name="zed",
