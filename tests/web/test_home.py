@@ -338,7 +338,8 @@ def background_of(app: App, scheme: Any) -> Any:
 def test_who_signs_out_sees_how_to_sign_in(app: App, page: Page) -> None:
     page.goto(f"{app.url}/settings")
     expect(page.get_by_role("table").first).to_contain_text("Cell below")
-    page.get_by_role("button", name="Sign out").click()
+    page.locator("[data-browser=this]").get_by_role("button", name="Sign out…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Sign out", exact=True).click()
     expect(page.get_by_role("heading", name="Sign this browser in")).to_be_visible()
 
 

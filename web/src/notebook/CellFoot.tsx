@@ -113,11 +113,16 @@ function isInOutputs({ missed, execution }: Cell, isFolded: boolean): boolean {
 function Ran({ page, cell, execution }: { readonly page: Page; readonly cell: Cell; readonly execution: Execution }) {
   if (execution.imported) return <span>from {importedFrom(page, cell)}</span>
   const seconds = took(execution)
+  const showPast = (): void => {
+    page.goTo(cell.id)
+    page.openPanel("history")
+  }
+  // No stop of Tab at each cell: keys open the panel of the focused one.
   return (
-    <span className={styles["ran"]}>
+    <button type="button" className={styles["ran"]} tabIndex={-1} data-tip="Who wrote and ran it, and past versions" onClick={showPast}>
       <Who page={page} execution={execution} /> · <Time at={execution.finished_at ?? execution.at} />
       {seconds !== null && <> · {duration(seconds)}</>}
-    </span>
+    </button>
   )
 }
 

@@ -6,7 +6,7 @@ import { agentSettings } from "../sync/api_sharing.ts"
 import type { AgentSettings } from "../sync/api_sharing.ts"
 import type { NewToken } from "../sync/api_types.ts"
 import type { OpenParts } from "../sync/open.ts"
-import { AgentLines, OTHER_AGENT } from "../ui/AgentLines.tsx"
+import { AgentLines, guessAgent } from "../ui/AgentLines.tsx"
 import { Button } from "../ui/Button.tsx"
 import { CopyBox } from "../ui/CopyBox.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
@@ -54,11 +54,10 @@ function Lines({ parts: { api }, token, name }: Pick<SecretDialogProps, "parts" 
     // Without the list, the address and the header are shown.
     agentSettings(api, location.origin, token.secret).then(setAgents, () => undefined)
   }, [api, token])
-  const guessed = agents.find((agent) => agent.name.startsWith(name.toLowerCase())) ?? agents[0]
   return (
     <AgentLines
       agents={agents}
-      chosen={chosen ?? guessed?.name ?? OTHER_AGENT}
+      chosen={chosen ?? guessAgent(agents, name)}
       onChoose={setChosen}
       address={`${location.origin}/mcp`}
       secret={token.secret}

@@ -42,7 +42,7 @@ export function TokensSection({ parts, me, tokens }: TokensSectionProps) {
         )}
       </div>
       <p className={css["soft"]}>
-        Who holds a token acts under its name, as far as it allows. For an agent on this machine, {" "}
+        Who holds a token acts under its name, as far as it allows. For an agent on this machine,{" "}
         <code>quire agent install claude-code --ask edit,run</code> is enough: it needs none.
       </p>
       {tokens.fault && <p className={css["soft"]}>{tokens.fault}</p>}

@@ -7,7 +7,7 @@ import type { AgentSettings } from "../sync/api_sharing.ts"
 import type { NewToken } from "../sync/api_types.ts"
 import { firstQuestion } from "../sync/first_question.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
-import { AgentLines, OTHER_AGENT } from "../ui/AgentLines.tsx"
+import { AgentLines, guessAgent } from "../ui/AgentLines.tsx"
 import { Button } from "../ui/Button.tsx"
 import { CopyBox } from "../ui/CopyBox.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
@@ -110,7 +110,6 @@ function AgentToken({ context, token, name, onClose }: AgentTokenProps) {
     // Without the list, the address and the header are shown.
     agentSettings(api, location.origin, token.secret).then(setAgents, () => undefined)
   }, [api, token])
-  const guessed = agents.find((agent) => agent.name.startsWith(name.trim().toLowerCase())) ?? agents[0]
   return (
     <Dialog
       isOpen
@@ -127,7 +126,7 @@ function AgentToken({ context, token, name, onClose }: AgentTokenProps) {
         <p>The token is shown this once: only its hash is kept.</p>
         <AgentLines
           agents={agents}
-          chosen={chosen ?? guessed?.name ?? OTHER_AGENT}
+          chosen={chosen ?? guessAgent(agents, name)}
           onChoose={setChosen}
           address={`${location.origin}/mcp`}
           secret={token.secret}

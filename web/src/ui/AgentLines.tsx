@@ -28,6 +28,13 @@ export interface AgentLinesProps {
 
 export const OTHER_AGENT = "other"
 
+/** The coding agent that a token's name sounds like: `codex-2` is Codex, `claude` Claude Code. Else the first. */
+export function guessAgent(agents: readonly AgentLine[], name: string): string {
+  const word = name.trim().toLowerCase().split(/[^a-z]/)[0] ?? ""
+  const guessed = agents.find((agent) => word !== "" && agent.name.startsWith(word)) ?? agents[0]
+  return guessed?.name ?? OTHER_AGENT
+}
+
 export function AgentLines({ agents, chosen, onChoose, address, secret }: AgentLinesProps) {
   const id = useId()
   const agent = agents.find(({ name }) => name === chosen)
