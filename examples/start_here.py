@@ -77,13 +77,12 @@ print(f"{chosen} has a radius of {RADII[chosen]:,} km")
 # %% [markdown]
 # ## Agents and people
 #
-# Open this page in a second browser: you see each other's cursors. To let a coding agent in, type in a terminal:
+# **Share**, at the top, says who may do what here. It invites a person, with a link that signs in one browser, once: you
+# then see each other's cursors. And it lets a coding agent in: Claude Code, Codex, Cursor and others come with the line that
+# it shows.
 #
-# ```
-# quire agent install claude-code --ask edit,run
-# ```
+# An agent *proposes* what it wants to change or run. You see the difference, cell by cell, and accept or decline it. Ask
+# yours to mend the cell `lookup` above.
 #
-# It then *proposes* what it wants to change or run. You see the difference, cell by cell, and accept or decline it.
-#
-# **?** lists all keys, **Ctrl-K** finds any action, and the mark at the top left leads to all notebooks. This one is the
+# **?** lists all keys and starts the tour, **Ctrl-K** finds any action, and the mark at the top left leads to all notebooks. This one is the
 # file `start_here.py`: edit it in your editor, and the change appears here.

@@ -22,7 +22,9 @@ export function FilesPanel({ context }: { readonly context: PageContext }) {
               Kept in sync with <code>{binding.path}</code>.
             </>
           ) : (
-            "Not bound to a file. Its log has everything."
+            <>
+              Not bound to a file: its log has everything. To keep one in sync with it, type <code>quire bind NOTEBOOK FILE</code> in a terminal.
+            </>
           )}
         </PanelNote>
       </PanelSection>

@@ -15,6 +15,7 @@ import type { PageContext } from "../sync/notebook_page.ts"
 import { Value } from "../sync/store.ts"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { PanelNote } from "../ui/Panel.tsx"
 import css from "./Find.module.css"
 import { FindResults } from "./FindResults.tsx"
 import { clearMark, showCell, showMatch } from "./highlight.ts"
@@ -200,14 +201,20 @@ function StepRow({ search, onStep }: { readonly search: Search; readonly onStep:
   const { matches, isComplete, isCut, fault } = useValue(search.found)
   const current = useValue(search.current)
   const isReading = useValue(search.outputs?.status ?? NO_STATUS)?.isBusy ?? false
+  const isRead = isComplete && !(isReading && matches.length === 0)
   return (
-    <div className={css["steps"]}>
-      <span role="status" className={fault ? css["fault"] : css["count"]}>
-        {fault ?? countText(text, current, matches.length, isComplete && !(isReading && matches.length === 0), isCut)}
-      </span>
-      <IconButton label="Previous match" keys="Shift-Enter" icon={<Icon name="up" />} disabled={!matches.length} onClick={() => onStep(-1)} />
-      <IconButton label="Next match" keys="Enter" icon={<Icon name="down" />} disabled={!matches.length} onClick={() => onStep(1)} />
-    </div>
+    <>
+      <div className={css["steps"]}>
+        <span role="status" className={fault ? css["fault"] : css["count"]}>
+          {fault ?? countText(text, current, matches.length, isRead, isCut)}
+        </span>
+        <IconButton label="Previous match" keys="Shift-Enter" icon={<Icon name="up" />} disabled={!matches.length} onClick={() => onStep(-1)} />
+        <IconButton label="Next match" keys="Enter" icon={<Icon name="down" />} disabled={!matches.length} onClick={() => onStep(1)} />
+      </div>
+      {text && isRead && !fault && matches.length === 0 && (
+        <PanelNote>All sources and outputs of this notebook were searched. A shorter text, or fewer of the buttons above, finds more.</PanelNote>
+      )}
+    </>
   )
 }
 

@@ -132,7 +132,7 @@ function OpenDialog({ parts, acts, onClose }: { readonly parts: OpenParts; reado
         ))}
       </ul>
       {files && shown.length === 0 && (
-        <p className={css["aside"]}>{files.length ? "No file of that name." : "The folder of this server has no .ipynb, .py or .md notebook."}</p>
+        <p className={css["aside"]}>{files.length ? "No file of that name. A part of it is enough." : "The folder of this server has no .ipynb, .py or .md notebook. Drop one onto the page, or begin a new one."}</p>
       )}
     </Dialog>
   )

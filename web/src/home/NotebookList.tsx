@@ -34,7 +34,7 @@ export function NotebookList({ notebooks, me, filter, acts, setDialog }: Noteboo
   return (
     <section aria-labelledby="notebooks">
       {current.length === 0 && (
-        <p className={rows["none"]}>{filter.trim() ? `No notebook is called “${filter.trim()}”.` : "No notebooks but archived ones."}</p>
+        <p className={rows["none"]}>{filter.trim() ? `No notebook is called “${filter.trim()}”. Esc clears the filter.` : "No notebooks but archived ones. N begins a new one."}</p>
       )}
       {byFolder(current).map(({ path, notebooks: inside }) => (
         <div key={path}>

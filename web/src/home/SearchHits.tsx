@@ -35,7 +35,7 @@ export function SearchHits({ search }: { readonly search: SearchState }) {
           In notebooks {notebooks.length > 0 && <span className={rows["number"]}>{notebooks.length}</span>}
         </h2>
         {notebooks.length === 0 && (
-          <p className={rows["none"]}>{isSearching ? "Searching…" : text ? "Nothing found in code and outputs." : "Type two letters or more."}</p>
+          <p className={rows["none"]}>{isSearching ? "Searching…" : text ? "Nothing found in code and outputs. Fewer words find more." : "Type two letters or more."}</p>
         )}
         <Groups key={text} groups={notebooks} text={text} most={MOST_HITS} />
       </section>

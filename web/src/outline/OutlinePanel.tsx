@@ -44,7 +44,10 @@ export function OutlinePanel({ context }: { readonly context: PageContext }) {
   if (entries.length === 0) {
     return (
       <PanelBody>
-        <PanelNote>Headings of Markdown cells and names of cells are listed here. There are none yet.</PanelNote>
+        <PanelNote>
+          Headings of Markdown cells and names of cells are listed here. There are none yet: write <code># Title</code> in a Markdown cell, or name a cell
+          with F2.
+        </PanelNote>
       </PanelBody>
     )
   }

@@ -26,7 +26,7 @@ export function PeoplePanel({ context }: { readonly context: PageContext }) {
           <Other key={other.window} context={context} other={other} isFollowed={other.window === followed} />
         ))}
       </ul>
-      {others.length === 0 && <PanelNote>Nobody else has this notebook open.</PanelNote>}
+      {others.length === 0 && <PanelNote>Nobody else has this notebook open. Share, at the top, invites a person or lets an agent in.</PanelNote>}
       {followed !== null && <PanelNote>The page goes where they go. A key, a click or the wheel ends it.</PanelNote>}
     </PanelBody>
   )

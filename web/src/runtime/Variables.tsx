@@ -59,7 +59,7 @@ function Listed({ context, cell: id }: { readonly context: PageContext; readonly
   const read = useMemo(() => readVariables(cell), [cell])
   if (read.kind === "waiting") return <PanelNote>Waits for the kernel…</PanelNote>
   if (read.kind === "failed") return <PanelNote kind="error">{read.why}</PanelNote>
-  if (read.count === 0) return <PanelNote>No cell has defined anything in this kernel.</PanelNote>
+  if (read.count === 0) return <PanelNote>No cell has defined anything in this kernel. Run one, then list them again.</PanelNote>
   const data = read.variables.filter(({ kind }) => kind === "data")
   const code = read.variables.filter(({ kind }) => kind !== "data")
   return (
