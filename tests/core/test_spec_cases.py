@@ -18,11 +18,12 @@ from msgspec.structs import replace
 from quire.core import codec
 from quire.core import events as e
 from quire.core.chain import GENESIS, Flaw, Head, Record, Verifier, digest, link
+from quire.core.comments import is_mentioned, mentions, threads
 from quire.core.directory import Directory, fold_directory
 from quire.core.errors import BadInput
 from quire.core.events import Entry, Event
-from quire.core.ids import ActorId, EventId, LogId
-from quire.core.notebook import Notebook
+from quire.core.ids import ActorId, CellId, CommentId, EventId, LogId
+from quire.core.notebook import Comment, Notebook
 from quire.core.reduce import Fold, fold, reduce
 from quire.core.rules import Asking, accept
 from quire.core.rules.cells import bases, edits_of
@@ -152,7 +153,41 @@ class VisibleCase(Case, kw_only=True, forbid_unknown_fields=True, tag="visible")
     texts: list[tuple[str, str]]
 
 
-AnyCase: TypeAlias = NotebookCase | DirectoryCase | TextCase | RebaseCase | ValuesCase | ChainCase | VisibleCase
+class MentionsCase(Case, kw_only=True, forbid_unknown_fields=True, tag="mentions"):
+    """Texts of comments, each with the names in it; and whom they address."""
+
+    texts: list[tuple[str, list[str]]]
+    addressed: list[tuple[str, ActorId, bool]]
+
+
+class ThreadShown(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A conversation, as a case writes it."""
+
+    id: CommentId
+    cell: CellId | None
+    open: bool
+    comments: list[CommentId]
+    awaits: list[ActorId]
+
+
+class ThreadsCase(Case, kw_only=True, forbid_unknown_fields=True, tag="threads"):
+    """Comments, and the conversations that they are."""
+
+    comments: dict[CommentId, Comment]
+    threads: list[ThreadShown]
+
+
+AnyCase: TypeAlias = (
+    NotebookCase
+    | DirectoryCase
+    | TextCase
+    | RebaseCase
+    | ValuesCase
+    | ChainCase
+    | VisibleCase
+    | MentionsCase
+    | ThreadsCase
+)
 C = TypeVar("C", bound=Case)
 
 
@@ -337,6 +372,31 @@ def test_a_source_is_shown_with_what_is_invisible_in_it(case: VisibleCase) -> No
     """Rule 9."""
     assert [visible(source) for source, _ in case.texts] == [shown for _, shown in case.texts]
     assert len({shown for _, shown in case.texts}) == len({source for source, _ in case.texts})
+
+
+@pytest.mark.parametrize("case", of_kind(MentionsCase))
+def test_a_comment_addresses_whom_it_names(case: MentionsCase) -> None:
+    """docs/spec.md, Comments."""
+    for text, names in case.texts:
+        assert [text[each.start : each.end] for each in mentions(text)] == names, text
+    for text, actor, addressed in case.addressed:
+        assert is_mentioned(text, actor) == addressed, (text, actor)
+
+
+@pytest.mark.parametrize("case", of_kind(ThreadsCase))
+def test_comments_are_conversations_that_await_somebody(case: ThreadsCase) -> None:
+    """docs/spec.md, Comments."""
+    actors = [ActorId(name) for name in ("agent:codex", "human:ada", "human:bob", "human:eve")]
+    assert case.threads == [
+        ThreadShown(
+            id=thread.id,
+            cell=thread.cell,
+            open=thread.is_open,
+            comments=list(thread.comments),
+            awaits=[actor for actor in actors if thread.awaits(actor)],
+        )
+        for thread in threads(case.comments)
+    ]
 
 
 def verdict(case: ChainCase) -> dict[str, Any] | None:

@@ -6,12 +6,13 @@ import { readdirSync, readFileSync } from "node:fs"
 
 import { describe, expect, test } from "vitest"
 
+import { awaits, isMentioned, mentions, threads } from "./comments.ts"
 import { emptyDirectory, foldDirectory } from "./directory.ts"
 import { canonical, cellState, emptyNotebook, readNotebook, writeNotebook } from "./notebook.ts"
 import { fold, reduce } from "./reduce.ts"
 import { staleCells } from "./stale.ts"
 import { apply, rebase, transform } from "./text.ts"
-import type { Directory, Edit, Entry, Json, JsonObject } from "./types.gen.ts"
+import type { Comment, Directory, Edit, Entry, Json, JsonObject } from "./types.gen.ts"
 import { BadValue, tag, untag } from "./values.ts"
 import { visible } from "./visible.ts"
 
@@ -59,6 +60,18 @@ interface VisibleCase {
   readonly texts: readonly (readonly [string, string])[]
 }
 
+interface MentionsCase {
+  readonly kind: "mentions"
+  readonly texts: readonly (readonly [string, readonly string[]])[]
+  readonly addressed: readonly (readonly [string, string, boolean])[]
+}
+
+interface ThreadsCase {
+  readonly kind: "threads"
+  readonly comments: Readonly<Record<string, Comment>>
+  readonly threads: readonly JsonObject[]
+}
+
 type Case = { readonly name: string; readonly fault?: string } & (
   | NotebookCase
   | DirectoryCase
@@ -66,6 +79,8 @@ type Case = { readonly name: string; readonly fault?: string } & (
   | RebaseCase
   | ValuesCase
   | VisibleCase
+  | MentionsCase
+  | ThreadsCase
   | { readonly kind: "chain" } // the server's: a browser verifies no chain
 )
 
@@ -92,7 +107,10 @@ function ofKind<K extends Case["kind"]>(kind: K): [string, Extract<Case, { kind:
 }
 
 test("every kind of case is one that is run here, or one of which is said why not", () => {
-  const kinds: Record<Case["kind"], number> = { notebook: 60, directory: 2, text: 12, rebase: 1, values: 1, visible: 1, chain: 4 }
+  const kinds: Record<Case["kind"], number> = {
+    ...{ notebook: 60, directory: 2, text: 12, rebase: 1, values: 1, visible: 1, chain: 4 },
+    ...{ mentions: 1, threads: 1 },
+  }
   expect(new Set(CASES.map((each) => each.kind))).toEqual(new Set(Object.keys(kinds)))
   for (const [kind, least] of Object.entries(kinds)) {
     expect(CASES.filter((each) => each.kind === kind).length).toBeGreaterThanOrEqual(least)
@@ -200,5 +218,27 @@ describe("values survive as JSON", () => {
 describe("what is shown of a source is all of it", () => {
   test.each(ofKind("visible"))("%s", (_, { texts }) => {
     for (const [source, shown] of texts) expect(visible(source)).toBe(shown)
+  })
+})
+
+describe("a comment addresses whom it names", () => {
+  test.each(ofKind("mentions"))("%s", (_, { texts, addressed }) => {
+    for (const [text, names] of texts) expect(mentions(text).map(({ start, end }) => text.slice(start, end)), text).toEqual(names)
+    for (const [text, actor, expected] of addressed) expect(isMentioned(text, actor), `${text} ${actor}`).toBe(expected)
+  })
+})
+
+describe("comments are conversations that await somebody", () => {
+  const actors = ["agent:codex", "human:ada", "human:bob", "human:eve"]
+  test.each(ofKind("threads"))("%s", (_, each) => {
+    const { comments } = readNotebook({ comments: each.comments as unknown as JsonObject })
+    const found = threads(comments).map((thread) => ({
+      id: thread.id,
+      cell: thread.cell,
+      open: thread.isOpen,
+      comments: [...thread.comments.keys()],
+      awaits: actors.filter((actor) => awaits(thread, actor)),
+    }))
+    expect(found).toEqual(each.threads)
   })
 })
