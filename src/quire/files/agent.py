@@ -1,11 +1,11 @@
 """A notebook as compact text, for agents and for terminals, within a budget of tokens.
 
 The outline has one line per cell; `source` adds what is written, `full` what came out. A budget is
-spent on the title first, then on what waits for somebody, on errors, on the lines of cells, on
-sources and on outputs. What is left out leaves a line that says how much, and how to get it.
+spent on the title first, then on what waits for somebody, on errors, on the lines of cells, on threads of
+comments, on sources and on outputs. What is left out leaves a line that says how much, and how to get it.
 The parts: `agent_tokens` what a text costs, `agent_scene` how things are called, `agent_header` the lines to orient
 by, `agent_outline` which cells get one, `agent_errors` and `agent_hints` what went wrong, `agent_outputs` what came
-out, `agent_passage` and `agent_fold` long texts, `agent_page` who gets how much.
+out, `agent_comments` what was said about it, `agent_passage` and `agent_fold` long texts, `agent_page` who gets how much.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Literal, TypeAlias
 
-from ..core.ids import CellId, LogId
+from ..core.ids import ActorId, CellId, LogId
 from ..core.notebook import Notebook
 from .agent_errors import did_not_run, run_lines
 from .agent_header import title, waiting
@@ -41,14 +41,15 @@ def render(
     folder: str | None = None,
     numbered: bool = False,
     notes: Sequence[str] = (),
+    reader: ActorId | None = None,
 ) -> str:
     """Return the notebook as text, or only these cells of it.
 
     `changed` are those that changed since the reader looked: of all cells these are shown, and
     of `cells` their sources come first. `notes` are told behind the title. A log of None is a
-    file that is no notebook yet.
+    file that is no notebook yet. What awaits `reader` comes first.
     """
-    scene = scene_of(notebook, folder)
+    scene = scene_of(notebook, folder, reader)
     purse = Purse(budget)
     top = [title(log, scene, purse.left * 2 // 5)]
     purse.pay(top)
@@ -58,11 +59,13 @@ def render(
     numbers = {cell.id: number for number, cell in enumerate(live, 1)} if numbered else {}
     page = Page(scene, shown, purse, numbers)
     page.errors()
-    told = [*notes, *run_lines(scene), *waiting(scene), *did_not_run(scene)]
+    below = [cell.id for cell in shown] if view != "outline" else []
+    told = [*notes, *run_lines(scene), *waiting(scene, below), *did_not_run(scene)]
     top += (kept := _affordable(told, purse))
     page.leave_out(len(told) - len(kept), "{count} lines on what waits")
     page.headers(with_source=view == "outline", share=1 if view == "outline" else _HEADERS)
     if view != "outline":
+        page.comments()
         page.sources(first=changed or ())
     if view == "full":
         page.outputs()

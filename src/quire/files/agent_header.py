@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 
 from ..core.ids import CellId, LogId
 from ..core.notebook import Cell, Execution, Notebook
 from ..core.text import source_hash
 from ..core.visible import visible_line
+from .agent_comments import comment_lines
 from .agent_scene import Scene
 from .agent_tokens import QUARTERS, cost, cut, head
 from .plain import one_line, plain
@@ -101,9 +102,15 @@ def _time(execution: Execution | None) -> list[str]:
 # ---- What waits
 
 
-def waiting(scene: Scene) -> list[str]:
-    """A line for each proposal, conflict and comment that is open, of so many; then a count."""
-    found = [*_proposals(scene), *_conflicts(scene), *_comments(scene)]
+def waiting(scene: Scene, below: Collection[CellId] = ()) -> list[str]:
+    """A line for each proposal, conflict and comment that is open, of so many; then a count.
+
+    Comments that await the reader come first. Threads of cells in `below` are shown there.
+    """
+    comments = list(comment_lines(scene, below))
+    mine = [line for awaits, line in comments if awaits]
+    others = [line for awaits, line in comments if not awaits]
+    found = [*mine, *_proposals(scene), *_conflicts(scene), *others]
     more = len(found) - _MOST_WAITING
     return found if more <= 0 else [*found[:_MOST_WAITING], f"… {more} more proposals, conflicts and comments are open"]
 
@@ -122,13 +129,6 @@ def _conflicts(scene: Scene) -> Iterator[str]:
 
 def _side(text: str) -> str:
     return repr(visible_line(text, 40)) if text else "nothing"
-
-
-def _comments(scene: Scene) -> Iterator[str]:
-    for comment, said in scene.notebook.comments.items():
-        if said.resolved_by is None:
-            about = f" on {scene.short(said.cell)}" if said.cell is not None else ""
-            yield f"comment {comment} by {plain(said.by)}{about}: {one_line(said.text, 120)}"
 
 
 # ---- Many cells

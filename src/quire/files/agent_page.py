@@ -6,10 +6,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
+from ..core.comments import open_threads
 from ..core.events import Output, Raised
 from ..core.ids import CellId
 from ..core.notebook import Cell
 from . import agent_errors
+from .agent_comments import thread_lines
 from .agent_header import FAILED, FOLDED, folded_line, header
 from .agent_outline import outline
 from .agent_outputs import MARK, estimate, how, shown
@@ -32,6 +34,8 @@ _MORE = "read with a larger budget"
 _MOST_HINTS = 10
 _MOST_OUTPUTS = 20
 _FIRST_OUTPUTS = 5
+_COMMENTS = 0.3
+"""What part of what is left goes to threads of comments at most."""
 
 
 class Part(msgspec.Struct):
@@ -41,6 +45,7 @@ class Part(msgspec.Struct):
     source: list[str] = []
     outputs: dict[int, list[str]] = {}
     error: list[str] = []
+    comments: list[str] = []
 
 
 class Wish(msgspec.Struct, frozen=True):
@@ -103,7 +108,24 @@ class Page:
         if untold and not made:
             self._missing.append(folded_line(self._scene, untold))
 
-    # ---- Sources and outputs
+    # ---- Comments, sources and outputs
+
+    def comments(self) -> None:
+        """What was said about the cells that have a line: threads that await the reader first."""
+        told = {cell.id for cell in self._told()}
+        notebook, reader = self._scene.notebook, self._scene.reader
+        threads = [thread for thread in open_threads(notebook.comments, reader) if thread.cell in told]
+        room, missing = int(self._purse.left * _COMMENTS), 0
+        for place, thread in enumerate(threads):
+            share = None if self._purse.is_unlimited else room // (len(threads) - place)
+            lines = thread_lines(self._scene, thread, share)
+            before = self._purse.left
+            if lines and thread.cell is not None and self._purse.pay(lines):
+                self._parts[thread.cell].comments += lines
+                room -= before - self._purse.left
+            else:
+                missing += 1
+        self.leave_out(missing, "{count} threads of comments")
 
     def sources(self, first: Collection[CellId] = ()) -> None:
         """What is written, of all cells or of those that are wanted most."""
@@ -186,7 +208,7 @@ class Page:
             part = self._parts.get(cell.id)
             if part is not None:
                 outputs = [line for number in sorted(part.outputs) for line in part.outputs[number]]
-                found += [*part.header, *part.source, *outputs, *part.error]
+                found += [*part.header, *part.source, *outputs, *part.error, *part.comments]
         return [*found, *self._left_out()]
 
     def _left_out(self) -> list[str]:

@@ -13,7 +13,7 @@ from collections import Counter
 import msgspec
 
 from ..core.events import Fault, Output, Raised
-from ..core.ids import CellId
+from ..core.ids import ActorId, CellId
 from ..core.notebook import Cell, Execution, Notebook
 from ..core.stale import stale_cells
 
@@ -93,6 +93,8 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     stale: frozenset[CellId]
     folder: str | None = None
     """Where its kernel works, if that is known."""
+    reader: ActorId | None = None
+    """Who reads, if that is known: what awaits them comes first."""
 
     def short(self, cell: CellId) -> str:
         """What a cell is called."""
@@ -108,6 +110,8 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
         return handle(self.short(cell.id), self.notebook.seq)
 
 
-def scene_of(notebook: Notebook, folder: str | None = None) -> Scene:
+def scene_of(notebook: Notebook, folder: str | None = None, reader: ActorId | None = None) -> Scene:
     """Look at a notebook."""
-    return Scene(notebook=notebook, shorts=short_ids(notebook), stale=stale_cells(notebook), folder=folder)
+    return Scene(
+        notebook=notebook, shorts=short_ids(notebook), stale=stale_cells(notebook), folder=folder, reader=reader
+    )

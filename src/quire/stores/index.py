@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from ..core.codec import type_of
+from ..core.comments import threads
 from ..core.directory import Directory
 from ..core.events import (
     Display,
@@ -28,13 +29,13 @@ from ..core.events import (
     ScratchRequested,
     Stream,
 )
-from ..core.ids import MIRROR, WORKSPACE_LOG, CellId, ExecutionId, LogId, ProposalId, actor_kind
-from ..core.notebook import Cell, Execution, Notebook, Proposal
+from ..core.ids import MIRROR, WORKSPACE_LOG, CellId, CommentId, ExecutionId, LogId, ProposalId, actor_kind
+from ..core.notebook import Cell, Comment, Execution, Notebook, Proposal
 from ..core.reduce import REDUCER, Fold
 from ..core.stale import stale_cells
 from ..core.text import source_hash
 
-INDEX = REDUCER * 100 + 2
+INDEX = REDUCER * 100 + 3
 """The version of what is below; goes up with every change of it, and with the reducer's."""
 
 Row: TypeAlias = tuple[Any, ...]
@@ -133,6 +134,19 @@ TABLES: dict[str, dict[str, str]] = {
         "ours": "text",
         "theirs": "text",
     },
+    "comments": {
+        "log": "text",
+        "comment": "text",
+        "thread": "text",
+        "reply_to": "text",
+        "cell": "text",
+        "actor": "text",
+        "on_behalf_of": "text",
+        "at": "text",
+        "text": "text",
+        "edited": "boolean",
+        "resolved_by": "text",
+    },
     "changes": {
         "log": "text",
         "seq": "integer",
@@ -154,6 +168,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "results": ("log", "name"),
     "proposals": ("log", "proposal"),
     "conflicts": ("log", "conflict"),
+    "comments": ("log", "comment"),
     "changes": ("log",),
     "bindings": ("log",),
     "names": ("actor",),
@@ -175,6 +190,7 @@ class IndexRows(msgspec.Struct, kw_only=True):
     results: list[Row] = []
     proposals: list[Row] = []
     conflicts: list[Row] = []
+    comments: list[Row] = []
     changes: list[Row] = []
     bindings: list[Row] = []
     names: list[Row] = []
@@ -210,7 +226,7 @@ def index_log(log: LogId, start: Notebook, entries: Iterable[Entry]) -> IndexRow
     """Return the rows for what `entries` add to a log that had folded to `start`."""
     rows = IndexRows(logs=[log])
     folding = Fold(start)
-    before = dict(start.proposals)
+    before, said_before = dict(start.proposals), dict(start.comments)
     touched: dict[ExecutionId, CellId] = {}
     for entry in entries:
         if _is_change(entry):
@@ -232,6 +248,7 @@ def index_log(log: LogId, start: Notebook, entries: Iterable[Entry]) -> IndexRow
         _add_execution(rows, log, folding.now.cells[cell], execution)
     _add_notebook(rows, log, folding.now)
     _add_proposals(rows, log, before, folding.now)
+    _add_comments(rows, log, said_before, folding.now)
     return rows
 
 
@@ -302,6 +319,31 @@ def _add_proposals(rows: IndexRows, log: LogId, before: dict[ProposalId, Proposa
     for id, proposal in now.proposals.items():
         if before.get(id) != proposal:
             rows.proposals.append(_proposal_row(log, id, proposal))
+
+
+def _add_comments(rows: IndexRows, log: LogId, before: dict[CommentId, Comment], now: Notebook) -> None:
+    if before == now.comments:
+        return
+    for thread in threads(now.comments):
+        for id, said in thread.comments.items():
+            if before.get(id) != said:
+                rows.comments.append(_comment_row(log, thread.id, id, said))
+
+
+def _comment_row(log: LogId, thread: CommentId, id: CommentId, said: Comment) -> Row:
+    return (
+        log,
+        id,
+        thread,
+        said.reply_to,
+        said.cell,
+        said.by,
+        said.on_behalf_of,
+        said.at,
+        said.text,
+        said.edited,
+        said.resolved_by,
+    )
 
 
 def _proposal_row(log: LogId, id: ProposalId, proposal: Proposal) -> Row:

@@ -1,23 +1,25 @@
-"""Waiting for what runs in a notebook, for a run, or for somebody's answer to a proposal."""
+"""Waiting for what runs in a notebook, for a run, for the answer to a proposal, or for a comment."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 
 from ..core import events as e
 from ..core.errors import BadInput, NotFound
 from ..core.events import Entry
-from ..core.ids import CellId, ExecutionId, LogId, ProposalId, nearest
-from ..core.notebook import Notebook, Proposal
+from ..core.ids import CellId, CommentId, ExecutionId, LogId, ProposalId, nearest
+from ..core.notebook import Comment, Notebook, Proposal
+from ..core.values import Json
 from ..files.agent_scene import short_ids
 from ..files.agent_tokens import tokens
 from ..files.plain import one_line, plain
+from .addressed import comments_at, facts_of_threads, said_to, told_beside, until_addressed, wait_addressed
+from .addressed import headline as addressed_line
 from .answer import Answer, Here
 from .finding import notebook_named
 from .telling import call, cell_facts, facts_of, headline, missed_lines, shown, told
-from .waiting import Tell, ended
+from .waiting import Tell, ended, first_of
 from .wanted import Wait
 
 DECIDED = ("proposal_accepted", "proposal_declined", "proposal_withdrawn", "proposal_expired")
@@ -44,10 +46,12 @@ _TOUCHES = (
 
 
 async def wait(here: Here, wanted: Wait, tell: Tell | None = None) -> Answer:
-    """Wait until nothing runs, until a run is over, or until a proposal is answered; say what changed meanwhile."""
+    """Wait until nothing runs, a run is over, a proposal is answered or a comment addresses whoever waits; say what changed."""
     log = (await notebook_named(here, wanted.notebook)).log
     if log is None:
         raise BadInput(f"{wanted.notebook} is a file that nobody has opened: nothing runs there. Run its cells.")
+    if wanted.comment:
+        return await wait_addressed(here, log, wanted)
     now = await here.workspace.read(log)
     if wanted.proposal is not None:
         return await _answered(here, log, now, wanted, wanted.proposal, tell)
@@ -55,14 +59,20 @@ async def wait(here: Here, wanted: Wait, tell: Tell | None = None) -> Answer:
         from .headless import run_awaited
 
         return await run_awaited(here, log, wanted, tell)
-    found = await ended(here, log, list(now.executions), now.seq, wanted.seconds, tell)
+    known = await comments_at(here, log, wanted.since) if wanted.since is not None else dict(now.comments)
+    unless = until_addressed(here, log, known)
+    found = await ended(here, log, list(now.executions), now.seq, wanted.seconds, tell, unless)
+    me = here.workspace.identity.actor
+    addressed = said_to(found.notebook, me, known)
     changed = await changed_since(here, log, found.notebook, wanted.since) if wanted.since is not None else []
     cells = list(dict.fromkeys((*found.ran, *changed)))
     failed = [id for id in cells if found.notebook.cells[id].state in _FAILED]
     is_over = not found.executions
     first = _quiet(found.notebook, wanted, changed, failed) if is_over else headline(wanted.notebook, found)
-    text = shown(found.notebook, first, cells, missed_lines(found), wanted.budget)
-    facts = facts_of(log, found) | {"cells": cell_facts(found.notebook, cells)}
+    first = f"{addressed_line(addressed)}; {first}" if addressed else first
+    last = [*told_beside(found.notebook, me, addressed, wanted.budget), *missed_lines(found)]
+    text = shown(found.notebook, first, cells, last, wanted.budget)
+    facts = facts_of(log, found) | {"cells": cell_facts(found.notebook, cells)} | facts_of_threads(addressed)
     # What was waited for may have failed before anybody waited.
     return Answer(text=text, facts=facts | ({"state": "error"} if is_over and failed else {}))
 
@@ -110,12 +120,12 @@ async def _answered(here: Here, log: LogId, now: Notebook, wanted: Wait, called:
     id, made = _proposal(now, called)
     loop = asyncio.get_running_loop()
     until = loop.time() + wanted.seconds
-    decision: Entry | None = None
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(wanted.seconds):
-            decision = await _decision(here, log, id, made.seq)
-    if decision is None:
-        return _open(log, await here.workspace.read(log), wanted, id)
+    known = await comments_at(here, log, wanted.since) if wanted.since is not None else dict(now.comments)
+    deciding = asyncio.ensure_future(_decision(here, log, id, made.seq))
+    await first_of(wanted.seconds, deciding, until_addressed(here, log, known))
+    if deciding.cancelled():
+        return _open(here, log, await here.workspace.read(log), wanted, id, known)
+    decision = deciding.result()
     if not isinstance(decision.event, e.ProposalAccepted):
         return _declined(log, await here.workspace.read(log), id, decision)
     effects = decision.event.effects or ()
@@ -161,10 +171,19 @@ async def _deciding(here: Here, log: LogId, since: int) -> AsyncIterator[Entry]:
             yield entry
 
 
-def _open(log: LogId, now: Notebook, wanted: Wait, id: ProposalId) -> Answer:
-    again = call("wait", notebook=wanted.notebook, proposal=id)
-    text = f"open: nobody has said yes or no to {id} yet · cursor {now.seq} · {again}"
-    return Answer(text=text, facts={"notebook": log, "cursor": now.seq, "proposal": id, "state": "proposed"})
+def _open(
+    here: Here, log: LogId, now: Notebook, wanted: Wait, id: ProposalId, known: dict[CommentId, Comment]
+) -> Answer:
+    me = here.workspace.identity.actor
+    addressed = said_to(now, me, known)
+    # A comment that was read once does not end the next wait.
+    after: dict[str, Json] = {"since": now.seq} if addressed else {}
+    again = call("wait", notebook=wanted.notebook, proposal=id, **after)
+    first = f"{addressed_line(addressed)}; " if addressed else ""
+    text = f"{first}open: nobody has said yes or no to {id} yet · cursor {now.seq} · {again}"
+    lines = [text, *told_beside(now, me, addressed, wanted.budget)]
+    facts: dict[str, Json] = {"notebook": log, "cursor": now.seq, "proposal": id, "state": "proposed"}
+    return Answer(text="\n".join(lines), facts=facts | facts_of_threads(addressed))
 
 
 def _declined(log: LogId, now: Notebook, id: ProposalId, decision: Entry) -> Answer:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeAlias, TypeVar
 
 from ..core import events as e
+from ..core.comments import thread_of
 from ..core.errors import BadInput, NotFound, Refused
 from ..core.events import Draft, Entry, KnownEvent
 from ..core.finding import find_cell
@@ -47,7 +48,7 @@ _TAKES: dict[Action, tuple[str, ...]] = {
     "cancel": ("cell", "id", "text"),
     "restart": (),
     "comment": ("cell", "id", "text"),
-    "resolve": ("id",),
+    "resolve": ("id", "text"),
     "answer": ("cell", "id", "text"),
     "withdraw": ("id",),
     "archive": (),
@@ -150,13 +151,21 @@ async def _comment(here: Here, log: LogId, now: Notebook, wanted: Control) -> _D
     made = e.CommentAdded(comment=CommentId(new_id()), text=wanted.text or "", cell=cell, reply_to=reply)
     await _submitted(here, log, made)
     about = f" on {short_ids(now).get(cell, cell)}" if cell is not None else ""
+    about = f" in answer to {reply}" if reply is not None else about
     return f"commented{about} as {made.comment}: {one_line(made.text, 80)}", {"comment": made.comment}
 
 
 async def _resolve(here: Here, log: LogId, now: Notebook, wanted: Control) -> _Did:
+    """Resolve the thread of a comment; with a text, answer it first."""
     comment = _known(now.comments, wanted.id or "", "comment", now)
-    await _submitted(here, log, e.CommentResolved(comment=comment))
-    return f"resolved comment {comment}", {"comment": comment}
+    thread = thread_of(now.comments, comment).id
+    resolved = e.CommentResolved(comment=thread)
+    if wanted.text is None:
+        await _submitted(here, log, resolved)
+        return f"resolved comment {thread}", {"comment": thread}
+    answer = e.CommentAdded(comment=CommentId(new_id()), text=wanted.text, reply_to=comment)
+    await _submitted(here, log, answer, resolved)
+    return f"answered {comment} as {answer.comment} and resolved it", {"comment": thread, "answer": answer.comment}
 
 
 async def _withdraw(here: Here, log: LogId, now: Notebook, wanted: Control) -> _Did:

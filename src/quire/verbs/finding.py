@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ..core.comments import awaiting
 from ..core.errors import BadInput, Refused, Unavailable
 from ..core.events import Display, FileBound, Raised, Stream
 from ..core.ids import CellId, LogId, nearest
@@ -17,6 +18,7 @@ from ..core.visible import visible_line
 from ..files.agent import short_ids
 from ..files.plain import one_line
 from ..workspace.workspace import LogInfo
+from .addressed import OPEN_COMMENTS, comments_by_log
 from .answer import Answer, Here
 from .folders import notebook_files
 from .naming import Found, Reading, may_look_at_files, notebook_named, opened, readable, reading_of
@@ -86,7 +88,12 @@ class _Search:
         hits.known = list(dict.fromkeys(info.name for info in logs))[:1000]
         paths = await self._paths(notebooks)
         if self._wants("notebook"):
-            hits.notebook = [_notebook(info, paths.get(info.log)) for info in notebooks if self._matches(info, paths)]
+            awaits = await self._awaiting()
+            hits.notebook = [
+                _notebook(info, paths.get(info.log), awaits.get(info.log, 0))
+                for info in notebooks
+                if self._matches(info, paths)
+            ]
         if self._wants("run"):
             hits.run = await self._runs([info for info in runs if self._has(info.name, info.log)])
         if self._wants("cell") and self._words:
@@ -130,6 +137,12 @@ class _Search:
             if isinstance(event, FileBound) and event.path is not None:
                 found[info.log] = event.path
         return found
+
+    async def _awaiting(self) -> dict[LogId, int]:
+        """How many threads of comments await whoever looks, by notebook."""
+        said = comments_by_log(await self._query(OPEN_COMMENTS) or ())
+        me = self._here.workspace.identity.actor
+        return {log: len(list(awaiting(comments, me))) for log, comments in said.items()}
 
     # ---- Runs
 
@@ -223,11 +236,13 @@ def _texts(cell: Cell) -> Iterable[str]:
                 yield text if isinstance(text, str) else ""
 
 
-def _notebook(info: LogInfo, path: str | None) -> Hit:
+def _notebook(info: LogInfo, path: str | None, awaits: int) -> Hit:
     where = f" {path}" if path is not None else ""
     away = " archived" if info.archived else ""
     line = f"notebook {one_line(info.name, 60)} [{info.log[:10]}…]{where}{away} cursor {info.head.seq}"
-    return Hit(line=one_line(line, _WIDTH), facts={"id": info.log, "name": info.name, "path": path})
+    line += f" · {awaits} comment{'s' * (awaits != 1)} to you" if awaits else ""
+    facts: dict[str, Json] = {"id": info.log, "name": info.name, "path": path}
+    return Hit(line=one_line(line, _WIDTH), facts=facts | ({"comments_to_you": awaits} if awaits else {}))
 
 
 def _run(info: LogInfo, status: str, finished_at: str | None) -> Hit:

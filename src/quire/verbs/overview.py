@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from ..core.comments import awaiting
 from ..core.events import Scope
 from ..core.ids import ActorId, CellId, LogId
 from ..core.values import Json
@@ -21,6 +22,7 @@ from ..workspace import access
 from ..workspace.clock import now
 from ..workspace.local import LocalWorkspace
 from ..workspace.workspace import LogInfo
+from .addressed import OPEN_COMMENTS, comments_by_log
 
 RUNS_SHOWN = 20
 MOST_ROWS = 100_000
@@ -84,16 +86,16 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """Something that waits for an answer."""
 
-    kind: Literal["proposal", "question", "conflict"]
+    kind: Literal["proposal", "question", "conflict", "comment"]
     log: LogId
     name: str
     id: str
-    """Of the proposal, the execution that asks, or the conflict."""
+    """Of the proposal, the execution that asks, the conflict, or the last comment of the thread."""
     by: ActorId
     on_behalf_of: ActorId | None
     at: str
     text: Annotated[str, Meta(max_length=1000)]
-    """Why it is proposed, what is asked, or the first line of what the file says."""
+    """Why it is proposed, what is asked, the first line of what the file says, or the comment."""
     cell: CellId | None
 
 
@@ -232,17 +234,18 @@ def quoted(text: str) -> str:
 
 
 async def waiting(workspace: LocalWorkspace, logs: dict[LogId, LogInfo] | None = None) -> list[Waiting]:
-    """Return what waits for the bearer: proposals of others, questions of cells that they ran, file conflicts.
+    """Return what waits for the bearer: proposals of others, questions of cells that they ran, file conflicts, comments.
 
-    Only what they may answer: a proposal takes `approve`, a question `run`, a conflict `edit`.
+    Only what they may answer: a proposal takes `approve`, a question `run`, a conflict `edit`, and so does a comment.
     """
     known = logs if logs is not None else {info.log: info for info in await workspace.logs()}
     found = [
         *await _proposals(workspace, known),
         *await _conflicts(workspace, known),
         *await _questions(workspace, known),
+        *await _comments(workspace, known),
     ]
-    needs: dict[str, Scope] = {"proposal": "approve", "question": "run", "conflict": "edit"}
+    needs: dict[str, Scope] = {"proposal": "approve", "question": "run", "conflict": "edit", "comment": "edit"}
     scopes = await workspace.scopes({each.log for each in found})
     mine = [each for each in found if needs[each.kind] in scopes[each.log]]
     return sorted(mine, key=lambda each: (each.at, each.id))
@@ -290,6 +293,29 @@ async def _conflicts(workspace: LocalWorkspace, logs: dict[LogId, LogInfo]) -> l
         for log, conflict, cell, theirs, at, actor, on_behalf_of in await _rows(workspace, sql)
         if log in logs
     ]
+
+
+async def _comments(workspace: LocalWorkspace, logs: dict[LogId, LogInfo]) -> list[Waiting]:
+    """The threads that address the bearer, each with the last thing that somebody else said in it."""
+    said = comments_by_log(await _rows(workspace, OPEN_COMMENTS))
+    me, found = workspace.identity.actor, list[Waiting]()
+    for log in said.keys() & logs.keys():
+        for thread in awaiting(said[log], me):
+            id, last = [(id, each) for id, each in thread.comments.items() if each.by != me][-1]
+            found.append(
+                Waiting(
+                    kind="comment",
+                    log=log,
+                    name=logs[log].name,
+                    id=id,
+                    by=last.by,
+                    on_behalf_of=last.on_behalf_of,
+                    at=last.at,
+                    text=one_line(last.text, _TEXT),
+                    cell=thread.cell,
+                )
+            )
+    return found
 
 
 async def _questions(workspace: LocalWorkspace, logs: dict[LogId, LogInfo]) -> list[Waiting]:

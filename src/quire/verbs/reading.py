@@ -10,10 +10,11 @@ from pathlib import Path
 
 import msgspec
 
+from ..core.comments import open_threads, threads
 from ..core.errors import BadInput
 from ..core.events import Display, Stream
 from ..core.finding import find_cell
-from ..core.ids import CellId
+from ..core.ids import ActorId, CellId
 from ..core.notebook import Cell, Notebook
 from ..core.stale import stale_cells
 from ..core.values import Json
@@ -50,7 +51,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 async def read(here: Here, wanted: Read) -> Answer:
     """Return a notebook, a run or a file as text: all of it, some cells, or what changed since a number."""
     shown = await text_of(here, wanted.notebook, wanted.view, wanted.cells, wanted.since, wanted.budget)
-    return Answer(text=shown.text, facts=_facts(shown.reading, shown.cells))
+    facts = _facts(shown.reading, shown.cells)
+    return Answer(text=shown.text, facts=facts | comment_facts(shown.reading.notebook, here.workspace.identity.actor))
 
 
 async def text_of(
@@ -77,6 +79,7 @@ async def text_of(
         changed=changed,
         folder=_folder(here, notebook),
         notes=notes,
+        reader=here.workspace.identity.actor,
     )
     return Shown(reading=reading, text=text, cells=chosen if chosen is not None else changed)
 
@@ -86,6 +89,15 @@ def _facts(reading: Reading, shown: Sequence[CellId] | None) -> dict[str, Json]:
     facts: dict[str, Json] = {"notebook": reading.log, "name": notebook.name, "cursor": notebook.seq}
     facts |= {"run": notebook.run.status} if notebook.run is not None else {}
     return facts | {"cells": cell_facts(notebook, shown[:MOST_FACTS])} if shown is not None else facts
+
+
+def comment_facts(notebook: Notebook, reader: ActorId) -> dict[str, Json]:
+    """The open threads of comments, for programs: those that await the reader first."""
+    found = open_threads(notebook.comments, reader)[:MOST_FACTS]
+    listed: list[Json] = [
+        {"id": each.id, "cell": each.cell, "by": each.first.by, "awaits_you": each.awaits(reader)} for each in found
+    ]
+    return {"comments": listed} if listed else {}
 
 
 def _chosen(notebook: Notebook, names: Sequence[str]) -> list[CellId]:
@@ -112,12 +124,27 @@ async def _since(here: Here, reading: Reading, since: int) -> tuple[list[CellId]
     before = await here.workspace.read(reading.log, since) if since else Notebook()
     stale_then, stale_now = stale_cells(before), stale_cells(notebook)
     live = list(notebook.live_cells)
-    changed = [cell.id for cell in live if _differs(before, cell) or (cell.id in stale_now) != (cell.id in stale_then)]
+    discussed = _discussed(before, notebook)
+    changed = [
+        cell.id
+        for cell in live
+        if _differs(before, cell) or (cell.id in stale_now) != (cell.id in stale_then) or cell.id in discussed
+    ]
     gone = [cell.id for cell in before.live_cells if cell.id not in notebook.cells or notebook.cells[cell.id].removed]
     told = (
         f"since {since}: {len(changed)} of {len(live)} cells changed" if changed else f"no cell changed since {since}"
     )
+    told += f"; comments on {len(discussed)}" if discussed else ""
     return changed, [f"{told}; removed: {', '.join(gone[:20])}" if gone else told]
+
+
+def _discussed(before: Notebook, now: Notebook) -> set[CellId]:
+    """The cells about which somebody said something, or whose thread was resolved or opened again."""
+    return {
+        thread.cell
+        for thread in threads(now.comments)
+        if thread.cell is not None and any(before.comments.get(id) != said for id, said in thread.comments.items())
+    }
 
 
 def _differs(before: Notebook, cell: Cell) -> bool:

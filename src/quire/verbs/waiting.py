@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Collection
 from typing import Literal, TypeAlias
 
@@ -60,13 +59,25 @@ async def ended(
     since: int,
     seconds: float | None,
     tell: Tell | None = None,
+    unless: Awaitable[object] | None = None,
 ) -> Ended:
-    """Wait for the end of executions that were open at `since`, at most so long (None: for ever)."""
+    """Wait for the end of executions that were open at `since`, at most so long (None: for ever), or until `unless`."""
     following = _Following(here, log, list(executions), tell)
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await following.until_over(since)
+    await first_of(seconds, following.until_over(since), unless)
     return await following.found()
+
+
+async def first_of(seconds: float | None, *waits: Awaitable[object] | None) -> None:
+    """Wait until one of them is over, at most so long; cancel the others, and raise what the first one raised."""
+    tasks = [asyncio.ensure_future(each) for each in waits if each is not None]
+    try:
+        done, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()
 
 
 class _Following:

@@ -85,11 +85,12 @@ class RunWanted(Wanted, frozen=True, kw_only=True):
 
 
 class Wait(Wanted, frozen=True, kw_only=True):
-    """Wait for what runs or was proposed, and read what changed since a cursor."""
+    """Wait for what runs or was proposed or for a comment, and read what changed since a cursor."""
 
     notebook: NotebookName
     since: Cursor | None = None
     proposal: Annotated[str, Meta(description="Wait for the answer to this one.")] | None = None
+    comment: Annotated[bool, Meta(description="Wait until a comment addresses you.")] = False
     seconds: Seconds = 20
     budget: Budget = 2000
 
@@ -115,8 +116,10 @@ class Control(Wanted, frozen=True, kw_only=True):
     notebook: NotebookName
     action: Action
     cell: CellMeant | None = None
-    id: Annotated[str, Meta(description="Of the comment (also to reply to), proposal or execution.")] | None = None
-    text: Annotated[str, Meta(description="Of a comment, or of an answer to input().")] | None = None
+    id: Annotated[str, Meta(description="Of the comment (comment: reply to it), proposal or execution.")] | None = None
+    text: Annotated[str, Meta(description="Of a comment (@name addresses somebody), or answer to input().")] | None = (
+        None
+    )
 
 
 class ProposeWanted(Wanted, frozen=True, kw_only=True):
