@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from ..core.ids import CellId, LogId
 from ..core.values import Json
 from ..workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from ..workspace.agent_presence import AgentPresence
+    from ..workspace.speech import Doing
 
 
 class Here(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,6 +24,13 @@ class Here(msgspec.Struct, frozen=True, kw_only=True):
     """The folder whose notebook files may be read, opened and made; None: files are left alone."""
     may_start: bool = False
     """Whether runtimes and runs may be started from here, as processes of this machine."""
+    presence: AgentPresence | None = None
+    """Where the actor is shown to others; None: nowhere."""
+
+    async def at(self, log: LogId | None, doing: Doing, cell: CellId | None = None) -> None:
+        """Show others where the actor is, and what it does there."""
+        if self.presence is not None and log is not None:
+            await self.presence.at(log, doing, cell)
 
 
 class Picture(msgspec.Struct, frozen=True, kw_only=True):

@@ -50,6 +50,7 @@ async def wait(here: Here, wanted: Wait, tell: Tell | None = None) -> Answer:
     log = (await notebook_named(here, wanted.notebook)).log
     if log is None:
         raise BadInput(f"{wanted.notebook} is a file that nobody has opened: nothing runs there. Run its cells.")
+    await here.at(log, "waiting")
     if wanted.comment:
         return await wait_addressed(here, log, wanted)
     now = await here.workspace.read(log)

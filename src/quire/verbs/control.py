@@ -28,10 +28,19 @@ async def control(here: Here, wanted: Control) -> Answer:
     log = await opened(here, wanted.notebook)
     _check(wanted)
     now = await here.workspace.read(log)
+    await here.at(log, "reading", _place(now, wanted))
     said, facts = await _ACTIONS[wanted.action](here, log, now, wanted)
     seq = (await here.workspace.read(log)).seq
     text = f"{said} · cursor {seq}"
     return Answer(text=text, facts={"notebook": log, "name": now.name, "cursor": seq, "did": wanted.action} | facts)
+
+
+def _place(now: Notebook, wanted: Control) -> CellId | None:
+    """The cell that is named, or that a named comment is about."""
+    if wanted.cell is not None:
+        return _cell(now, wanted.cell)
+    known = CommentId(wanted.id or "")
+    return thread_of(now.comments, known).cell if known in now.comments else None
 
 
 _Id = TypeVar("_Id", bound=str)

@@ -51,7 +51,9 @@ async def edit(here: Here, wanted: EditWanted, tell: Tell | None = None) -> Answ
     """Change cells of a notebook, or make it; run what is wanted, and wait for the end."""
     log = await _log_or_none(here, wanted.notebook, wanted.edits)
     done = await (_made(here, wanted) if log is None else _edited(here, log, wanted))
-    if done.proposal is not None or not done.executions:
+    runs = done.proposal is None and bool(done.executions)
+    await here.at(done.log, "running" if runs else "editing", next(iter(done.touched), None))
+    if not runs:
         return answered(wanted, done, await here.workspace.read(done.log), None)
     found = await ended(here, done.log, done.executions, done.since, wanted.seconds, tell)
     return answered(wanted, done, found.notebook, found)
@@ -223,6 +225,8 @@ async def propose(here: Here, wanted: ProposeWanted) -> Answer:
 
     async def record(before: Notebook, made: ProposalMade) -> Answer:
         (entry,) = await here.workspace.submit(log, [Draft(id=new_id(), event=made)])
+        touched = [each.cell for each in (*made.changes, *made.effects) if each.cell in before.cells]
+        await here.at(log, "editing", next(iter(touched), None))
         return answered_proposal(log, wanted, before, made, entry.seq)
 
     return await _again(here, log, lambda before: _proposal(here, log, before, wanted), record)

@@ -51,6 +51,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 async def read(here: Here, wanted: Read) -> Answer:
     """Return a notebook, a run or a file as text: all of it, some cells, or what changed since a number."""
     shown = await text_of(here, wanted.notebook, wanted.view, wanted.cells, wanted.since, wanted.budget)
+    await here.at(shown.reading.log, "reading", next(iter(shown.cells or ()), None))
     facts = _facts(shown.reading, shown.cells)
     return Answer(text=shown.text, facts=facts | comment_facts(shown.reading.notebook, here.workspace.identity.actor))
 
@@ -166,6 +167,7 @@ async def output(here: Here, wanted: OutputWanted) -> Answer:
     """Return a page of what a cell showed, the lines in it that match, or a picture."""
     reading = await reading_of(here, wanted.notebook)
     found = await meant(here, reading, wanted.of)
+    await here.at(reading.log, "reading", found.cell.id)
     source = Source(here.workspace, reading.blobs)
     if not found.outputs and found.source is None:
         return Answer(text=_nothing(found), facts=_where(reading, found))

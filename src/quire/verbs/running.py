@@ -40,6 +40,7 @@ async def run(here: Here, wanted: RunWanted, tell: Tell | None = None) -> Answer
             return _nothing(log, now, wanted)
         requests, executions = requested(now, cells)
         events = [*outdated(cells, requests), *requests]
+        await here.at(log, "running", cells[0].id)
         try:
             return await _asked_for(here, log, now, events, executions, wanted, tell)
         except (Conflict, NotFound, Refused):
@@ -56,6 +57,7 @@ async def execute(here: Here, wanted: Execute, tell: Tell | None = None) -> Answ
     id = ExecutionId(new_id())
     cell = new_cell_id(now.cells, os.urandom)
     event = e.ScratchRequested(execution=id, cell=cell, source=wanted.code)
+    await here.at(log, "running")
     return await _asked_for(here, log, now, [event], [id], wanted, tell)
 
 

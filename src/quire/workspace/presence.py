@@ -17,6 +17,13 @@ from . import speech
 
 MOST_WINDOWS = 200
 """How many windows one connection may have: an agent or a proxy may speak for several."""
+AGENT_WINDOW = "mcp:"
+"""How the windows of agents begin: the actor follows."""
+
+
+def agent_window(actor: ActorId) -> str:
+    """The window that stands for an agent, which has none of its own."""
+    return f"{AGENT_WINDOW}{actor}"
 
 
 class PresentWindow(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +48,10 @@ class Presence:
             said = speech.read(message, speech.PRESENCE)
         except BadInput:
             return  # those who listen hear it as it is
+        if said.window.startswith(AGENT_WINDOW) and said.window != agent_window(by):
+            raise Refused(
+                f"Window {said.window!r} is not {by}'s: windows that begin with {AGENT_WINDOW!r} name an agent."
+            )
         key = log, said.window
         before = self._windows.get(key)
         if before is not None and before.by != by:

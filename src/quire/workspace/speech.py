@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from ..core.errors import BadInput
-from ..core.ids import ExecutionId, RuntimeId
+from ..core.ids import ActorId, ExecutionId, RuntimeId
 from ..core.values import Json
 
 PRESENCE_LANE = "presence"
@@ -32,6 +32,9 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag
 
 # ---- presence
 
+Doing: TypeAlias = Literal["reading", "editing", "running", "waiting"]
+"""What somebody does in a notebook: a word of ours, never a text of theirs."""
+
 
 class Selection(msgspec.Struct, frozen=True, rename={"start": "from", "end": "to"}):
     """A part of a cell's text at a number of the log, in code points."""
@@ -42,11 +45,14 @@ class Selection(msgspec.Struct, frozen=True, rename={"start": "from", "end": "to
 
 
 class WindowHere(Message, frozen=True, kw_only=True, tag="here"):
-    """A client: a window is open, and where its cursor is."""
+    """A client: a window is open, where its cursor is, and what is done there."""
 
     window: Name
     cell: Name | None = None
     selection: Selection | None = None
+    doing: Doing | None = None
+    on_behalf_of: ActorId | None = None
+    """For whom its actor acts: the server's word, whatever a client says."""
 
 
 class WindowGone(Message, frozen=True, kw_only=True, tag="gone"):

@@ -118,8 +118,17 @@ class Watching:
             if looks == self._looks and len(self._allowed) < ALLOWED:
                 self._allowed.add((log, scope))
         if lane == speech.PRESENCE_LANE:
+            message = self._with_principal(message)
             self._shared.lanes.presence.note(self, log, message, self.identity.actor)
         self._shared.lanes.say(f"{log}/{lane}", message, self.identity.actor)
+
+    def _with_principal(self, message: Json) -> Json:
+        """A message about a window, with for whom its actor acts: as the credentials say, not as the message does."""
+        if not isinstance(message, dict):
+            return message
+        said = {name: value for name, value in cast("dict[str, Json]", message).items() if name != "on_behalf_of"}
+        behalf = self.identity.on_behalf_of
+        return said if behalf is None else said | {"on_behalf_of": behalf}
 
     def _leave(self, log: LogId | None = None) -> None:
         """Say that this connection's windows are gone, in one log or in all."""

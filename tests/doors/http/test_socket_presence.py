@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from quire.core import events as e
-from quire.core.ids import WORKSPACE_LOG
+from quire.core.ids import WORKSPACE_LOG, ActorId, CellId
 from quire.stores.blobs_memory import MemoryBlobs
 from quire.stores.sqlite import SqliteStore
-from quire.workspace import wire
+from quire.workspace import access, wire
+from quire.workspace.agent_presence import AgentPresence, LocalPresenceLane
 from quire.workspace.local import LocalWorkspace
 from quire.workspace.presence import MOST_WINDOWS
 
@@ -137,3 +138,67 @@ async def test_one_connection_has_only_so_many_windows(ada: Client) -> None:
     await ada.in_order()
     await ada.send(wire.Say(log=LOG, lane="presence", message={"kind": "here", "window": "one more"}))
     assert (await ada.expect(wire.Failed)).error.kind == "Refused"
+
+
+# ---- Agents, who have no window
+
+
+AGENT = ActorId("agent:codex")
+
+
+def codex(workspace: LocalWorkspace, quiet_seconds: float = 600) -> AgentPresence:
+    """An agent of Ada's that calls tools in the server's own process."""
+    identity = access.Identity(actor=AGENT, scopes=frozenset(("read", "edit")), on_behalf_of=ADA)
+    return AgentPresence(AGENT, LocalPresenceLane(workspace.acting_as(identity)), quiet_seconds)
+
+
+async def test_an_agent_is_where_its_calls_are_and_for_whom_the_server_says(
+    workspace: LocalWorkspace, bob: Client
+) -> None:
+    await listen(bob)
+    agent = codex(workspace)
+    await agent.at(LOG, "running", CellId("a"))
+    here = {"kind": "here", "window": "mcp:agent:codex", "cell": "a", "on_behalf_of": ADA}
+    heard = await bob.expect(wire.Said)
+    assert (heard.by, heard.message) == (AGENT, {**here, "doing": "running"})
+    await agent.rest()
+    assert (await bob.expect(wire.Said)).message == {**here, "doing": "reading"}
+    agent.close()
+    assert (await bob.expect(wire.Said)).message == {"kind": "gone", "window": "mcp:agent:codex"}
+
+
+async def test_an_agent_that_is_quiet_for_a_while_is_gone(workspace: LocalWorkspace, bob: Client) -> None:
+    await listen(bob)
+    agent = codex(workspace, quiet_seconds=0.2)
+    await agent.at(LOG, "reading")
+    kinds = [await bob.expect(wire.Said) for _ in range(2)]
+    assert [each.message["kind"] for each in kinds] == ["here", "gone"]  # type: ignore[index, call-overload]
+    assert agent.is_away
+    await agent.at(LOG, "editing", CellId("b"))
+    assert (await bob.expect(wire.Said)).by == AGENT
+    agent.close()
+
+
+async def test_nobody_takes_the_window_of_an_agent_or_says_for_whom_it_acts(ada: Client, bob: Client) -> None:
+    """Rule 3."""
+    window = {"kind": "here", "window": "mcp:agent:codex"}
+    await ada.send(wire.Say(log=LOG, lane="presence", message=window))
+    refused = await ada.expect(wire.Failed)
+    assert refused.error.kind == "Refused"
+    assert "windows that begin with 'mcp:' name an agent" in refused.error.message
+    await listen(bob)
+    await said(ada, "w1", doing="editing", on_behalf_of="human:eve")
+    assert (await bob.expect(wire.Said)).message == {"kind": "here", "window": "w1", "doing": "editing"}
+
+
+async def test_an_agent_that_may_no_longer_read_is_no_longer_shown(workspace: LocalWorkspace, bob: Client) -> None:
+    await say(workspace, e.RoleSet(actor=BOB, role="owner", notebook=LOG), log=WORKSPACE_LOG)
+    await say(workspace, e.RoleSet(actor=ADA, role="viewer", notebook=LOG), log=WORKSPACE_LOG)
+    await listen(bob)
+    agent = codex(workspace)
+    await agent.at(LOG, "reading")
+    assert (await bob.expect(wire.Said)).by == AGENT
+    await say(workspace, e.RoleSet(actor=ADA, role=None, notebook=LOG), log=WORKSPACE_LOG)
+    gone = await bob.expect(wire.Said)
+    assert (gone.by, gone.message) == (AGENT, {"kind": "gone", "window": "mcp:agent:codex"})
+    agent.close()

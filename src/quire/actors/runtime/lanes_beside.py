@@ -1,24 +1,24 @@
-"""The lanes of a runtime that works on the store itself: those of the server that there is, when there is one.
+"""The lanes of a runtime or an agent that works on the store itself: those of the server that there is, when there is one.
 
 People are where a server is, and servers come and go: which one it is now stands in a file beside the logs. The runtime makes
-itself a token that is good for its own notebook, and gives it up when it ends. Without a server nothing is said or heard,
-and nothing else changes.
+itself a token that is good for its own notebook, and gives it up when it ends; an agent makes one that only reads, with which it
+says where it is. Without a server nothing is said or heard, and nothing else changes.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...core.errors import QuireError, Refused
-from ...core.events import Draft, TokenRevoked
+from ...core.events import Draft, Scope, TokenRevoked
 from ...core.ids import WORKSPACE_LOG, LogId
 from ...core.values import Json
-from ...workspace import access, whereabouts
+from ...workspace import access, speech, whereabouts
 from ...workspace.access import Identity
 from ...workspace.clock import new_id
 from ...workspace.lanes import Heard
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 1.0
 """How often it is looked where the server is."""
+GO_SECONDS = 3.0
+"""How long a call of an agent waits for a server that does not answer."""
 LASTS = "7d"
 """How long a token is good, if nobody is there to give it up; another one is made when it has ended."""
 
@@ -49,7 +51,7 @@ async def lanes_beside(
         return
     # Who works beside the store may make a token: it could anyway.
     system = runtime.acting_as(access.system(runtime.identity.token))
-    lanes = LanesBeside(system, runtime.identity, log, state)
+    lanes = LanesBeside(system, runtime.identity, state, scopes=("read", "serve"), notebooks=(log,))
     looking = asyncio.ensure_future(lanes.look(look_seconds))
     try:
         yield lanes
@@ -62,8 +64,17 @@ async def lanes_beside(
 class LanesBeside:
     """Lanes that lead to whatever server is there."""
 
-    def __init__(self, system: Workspace, me: Identity, log: LogId, state: Path) -> None:
-        self._system, self._me, self._log, self._state = system, me, log, state
+    def __init__(
+        self,
+        system: Workspace,
+        me: Identity,
+        state: Path,
+        *,
+        scopes: Collection[Scope],
+        notebooks: Collection[LogId] | None,
+    ) -> None:
+        self._system, self._me, self._state = system, me, state
+        self._scopes, self._notebooks = scopes, notebooks
         self._token: NewToken | None = None
         self._server: Whereabouts | None = None
         self._there: RemoteWorkspace | None = None
@@ -101,8 +112,12 @@ class LanesBeside:
         """Go where the server is, for ever."""
         while True:
             with contextlib.suppress(QuireError, OSError):
-                await self._go(whereabouts.read(self._state))
+                await self.go()
             await asyncio.sleep(look_seconds)
+
+    async def go(self) -> None:
+        """Go where the server is now, unless that is done."""
+        await self._go(whereabouts.read(self._state))
 
     async def _go(self, told: Whereabouts | None) -> None:
         if told is not None and told.is_gone:
@@ -129,9 +144,9 @@ class LanesBeside:
         if self._token is None:
             self._token = await self._system.create_token(
                 self._me.actor,
-                ("read", "serve"),
+                self._scopes,
                 on_behalf_of=self._me.on_behalf_of,
-                notebooks=(self._log,),
+                notebooks=self._notebooks,
                 expires_at=LASTS,
             )
         return self._token.secret
@@ -154,3 +169,26 @@ class LanesBeside:
             revoked = Draft(id=new_id(), event=TokenRevoked(token=self._token.token))
             with contextlib.suppress(QuireError):
                 await self._system.submit(WORKSPACE_LOG, [revoked])
+
+
+class PresenceBeside:
+    """The lane `presence` for an agent that works on the store itself. It goes to the server with the first word."""
+
+    def __init__(self, workspace: LocalWorkspace, state: Path) -> None:
+        me = workspace.identity
+        system = workspace.acting_as(access.system(me.token))
+        self._lanes = LanesBeside(system, me, state, scopes=("read",), notebooks=me.notebooks)
+        self._going = asyncio.Lock()
+
+    async def say(self, log: LogId, message: Json) -> None:
+        """Tell everybody who listens at the server; nobody, if there is none."""
+        async with self._going, asyncio.timeout(GO_SECONDS):
+            await self._lanes.go()
+        self._lanes.say(f"{log}/{speech.PRESENCE_LANE}", message)
+
+    def close(self) -> None:
+        """The connection stays for what is said later; `end` closes it."""
+
+    async def end(self) -> None:
+        """Let go: the server says that the agent is gone."""
+        await self._lanes.close()

@@ -82,24 +82,32 @@ async def _opened(at: str | None, name: str | None, ask: str | None) -> AsyncGen
     """The workspace, as whoever comes; where the store is at hand, with what has to work beside it."""
     from ...connect import connect
     from ...verbs.answer import Here
+    from ...workspace.agent_presence import AgentPresence, RemotePresenceLane
 
     identity = _identity(name, ask)
     if (at or "").startswith(("http://", "https://")):
         workspace = await connect(at)
+        presence = AgentPresence(workspace.identity.actor, RemotePresenceLane(workspace.lanes))
         try:
-            yield Here(workspace=workspace)
+            yield Here(workspace=workspace, presence=presence)
         finally:
+            presence.close()
             await workspace.close()
         return
+    from ...actors.runtime.lanes_beside import PresenceBeside
     from ...connect import connect_store
     from .server_place import place_of
 
     place = place_of(at)
     workspace = await connect_store(place.where, identity)
+    beside = PresenceBeside(workspace, place.state)
+    presence = AgentPresence(workspace.identity.actor, beside)
     try:
         async with _working(workspace, place):
-            yield Here(workspace=workspace, folder=place.home, may_start=True)
+            yield Here(workspace=workspace, folder=place.home, may_start=True, presence=presence)
     finally:
+        presence.close()
+        await beside.end()
         await workspace.close()
 
 

@@ -16,6 +16,9 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...core.errors import Refused, Unavailable
 from ...verbs.answer import Here
+from ...workspace.access import Identity
+from ...workspace.agent_presence import AgentPresence, LocalPresenceLane
+from ...workspace.local import LocalWorkspace
 from .asking import BEARER, Door, asked_by, is_known
 from .faults import Answered
 from .route import Asking
@@ -78,7 +81,8 @@ class _Speaking:
     """The protocol's side, in a task of its own: what it starts has to end where it began."""
 
     def __init__(self, door: Door) -> None:
-        self._manager = _made(door)
+        self._agents = _Agents(door.settings.agent_quiet_seconds)
+        self._manager = _made(door, self._agents)
         self._ready = asyncio.Event()
         self._over = asyncio.Event()
         self._task = asyncio.create_task(self._run())
@@ -93,8 +97,30 @@ class _Speaking:
             await self._over.wait()
 
     async def close(self) -> None:
+        self._agents.close()
         self._over.set()
         await self._task
+
+
+class _Agents:
+    """Where the agents are that called lately, for those who look at the same notebooks."""
+
+    def __init__(self, quiet_seconds: float) -> None:
+        self._quiet = quiet_seconds
+        self._present: dict[Identity, AgentPresence] = {}
+
+    def presence(self, workspace: LocalWorkspace) -> AgentPresence:
+        """Of whoever acts in a workspace."""
+        self._present = {who: each for who, each in self._present.items() if not each.is_away}
+        known = self._present.get(workspace.identity)
+        if known is None:
+            known = AgentPresence(workspace.identity.actor, LocalPresenceLane(workspace), self._quiet)
+            self._present[workspace.identity] = known
+        return known
+
+    def close(self) -> None:
+        for each in self._present.values():
+            each.close()
 
 
 def _load() -> None:
@@ -108,14 +134,15 @@ def _load() -> None:
         raise Answered(501, Unavailable(f"{told} Whoever runs it: pip install 'quire[mcp]'.")) from missing
 
 
-def _made(door: Door) -> StreamableHTTPSessionManager:
+def _made(door: Door, agents: _Agents) -> StreamableHTTPSessionManager:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from ..mcp.server import Context, make_server
 
     def here(context: Context) -> Here:
         workspace = asked_by(cast("Asking", context.request))  # which every message by HTTP has
-        return Here(workspace=workspace, folder=door.folder, may_start=door.folder is not None)
+        presence = agents.presence(workspace)
+        return Here(workspace=workspace, folder=door.folder, may_start=door.folder is not None, presence=presence)
 
     return StreamableHTTPSessionManager(
         make_server(here), stateless=True, max_request_body_size=door.settings.body_bytes

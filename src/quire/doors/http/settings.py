@@ -49,5 +49,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How slow a body may be in the long run."""
     stall_seconds: float = 30
     """How long a client may take nothing of what it is sent."""
+    agent_quiet_seconds: float = 180
+    """How long an agent is shown in a notebook after its last call of a tool."""
     browser_days: int = 30
     """How long a browser stays signed in."""

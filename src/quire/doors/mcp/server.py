@@ -44,7 +44,10 @@ def make_server(here: Callable[[Context], Here]) -> Server[Any]:
         return t.ListToolsResult(tools=[_described(tool) for tool in TOOLS.values()])
 
     async def call_tool(ctx: Context, params: t.CallToolRequestParams) -> t.CallToolResult:
-        said, is_error = await _called(here(ctx), _tool(params.name), params.arguments, _telling(ctx))
+        acting = here(ctx)
+        said, is_error = await _called(acting, _tool(params.name), params.arguments, _telling(ctx))
+        if acting.presence is not None:
+            await acting.presence.rest()
         return t.CallToolResult(content=_content(said), structured_content=_facts(ctx, said), is_error=is_error)
 
     async def list_resources(ctx: Context, params: t.PaginatedRequestParams | None) -> t.ListResourcesResult:
