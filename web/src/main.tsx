@@ -62,6 +62,7 @@ async function loadPanels(): Promise<readonly PanelSpec[]> {
     import("./runtime/panel.tsx"),
     import("./history/panel.tsx"),
     import("./files/panel.tsx"),
+    import("./comments/panel.tsx"),
     import("./people/panel.tsx"),
     import("./proposals/panel.tsx"),
     import("./since/panel.tsx"),

@@ -12,6 +12,7 @@ import type { ActorId, CellId, Comment, CommentId } from "./types.gen.ts"
 const NOT_NAME =
   "\\x00-\\x2a\\x2c\\x2f\\x3a-\\x40\\x5b-\\x5e\\x60\\x7b-\\xa0\\xab\\xad\\xbb\\u061c\\u1680\\u2000-\\u206f\\u2190-\\u2bff" +
   "\\u3000-\\u303f\\ud800-\\udfff\\ufe00-\\ufe0f\\ufeff\\uff00-\\uff0f\\uff1a-\\uff20\\u{1f000}-\\u{1faff}"
+// eslint-disable-next-line no-misleading-character-class -- what is combined is meant one by one
 const MENTION = new RegExp(`(?<![^${NOT_NAME}])(?<![@/:])@((?:human|agent):)?([^${NOT_NAME}]*[^${NOT_NAME}.+\\-])`, "gu")
 
 /** An `@name` in a text, at UTF-16 units `start` to `end`. */

@@ -1,4 +1,4 @@
-/** What waits for this person's answer: proposals of agents, questions of running cells, conflicts with files. */
+/** What waits for this person's answer: proposals of agents, questions of running cells, conflicts with files, comments. */
 
 import type { Waiting } from "../sync/api_types.ts"
 import { Icon } from "../ui/Icon.tsx"
@@ -13,6 +13,7 @@ const KINDS: Readonly<Record<Waiting["kind"], { readonly icon: IconName; readonl
   proposal: { icon: "pencil", words: "proposes" },
   question: { icon: "question", words: "ran it" },
   conflict: { icon: "warning", words: "changed the file" },
+  comment: { icon: "comment", words: "comments" },
 }
 
 export function WaitingList({ waiting, me }: { readonly waiting: readonly Waiting[]; readonly me: string | undefined }) {

@@ -80,6 +80,7 @@ function OpenMenu({ page, cell }: { readonly page: Page; readonly cell: Cell }) 
 function cellMenu(page: Page): MenuItem[] {
   const groups = MENU.map((names) => names.map((name) => menuItem(page, action(name))))
   const history = page.hasPanel("history") ? [{ label: "Who wrote, versions…", onSelect: () => page.openPanel("history") }] : []
+  const comment = page.all.some(({ name }) => name === "comments.add") ? [menuItem(page, action("comments.add", page.all))] : []
   const remove = { ...(menuItem(page, action("cell.remove")) as Exclude<MenuItem, "separator">), danger: true }
-  return [...groups, history, [remove]].filter((group) => group.length).flatMap((group, index): MenuItem[] => (index ? ["separator", ...group] : group))
+  return [...groups, [...history, ...comment], [remove]].filter((group) => group.length).flatMap((group, index): MenuItem[] => (index ? ["separator", ...group] : group))
 }

@@ -1,8 +1,11 @@
-/** Who else has the notebook open: a letter each, which leads to where they are. */
+/** Who else has the notebook open: a letter for each person, a mark for each agent, which lead to where they are. */
 
-import { useValue } from "../hooks/values.ts"
+import { activityOf, activityText } from "../core/activity.ts"
+import type { Notebook } from "../core/types.gen.ts"
+import { useShown, useValue } from "../hooks/values.ts"
 import type { Present } from "../sync/presence.ts"
-import { nameOf } from "../ui/Person.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { kindOf, nameOf, personText } from "../ui/Person.tsx"
 import type { Page } from "./page.ts"
 import { colourOf } from "./peers.ts"
 import styles from "./Header.module.css"
@@ -17,20 +20,37 @@ export function PeopleHere({ page }: { readonly page: Page }) {
     <ul className={styles["people"]} aria-label="Here now">
       {people.slice(0, MOST).map((person) => (
         <li key={person.actor}>
-          <button
-            type="button"
-            className={styles["peer"]}
-            style={{ borderColor: `var(--peer-${colourOf(person.actor)})` }}
-            aria-label={`${nameOf(person.actor)} is here. Go there`}
-            data-tip={nameOf(person.actor)}
-            onClick={() => person.cell !== null && page.goTo(person.cell)}
-          >
-            {nameOf(person.actor).slice(0, 1).toUpperCase()}
-          </button>
+          <OneHere page={page} person={person} />
         </li>
       ))}
       {people.length > MOST && <li>+{people.length - MOST}</li>}
     </ul>
+  )
+}
+
+function OneHere({ page, person }: { readonly page: Page; readonly person: Present }) {
+  const { actor, onBehalfOf } = person
+  const mayApprove = page.open.me.scopes.includes("approve")
+  const words = (notebook: Notebook): string => activityText(notebook, activityOf(notebook, actor, person), mayApprove)
+  const does = useShown(page.live, words)
+  const who = personText(actor, onBehalfOf, page.open.me.actor)
+  const isAgent = kindOf(actor) === "agent"
+  const go = (): void => {
+    const { cell } = activityOf(page.live.store.get(), actor, person)
+    if (cell !== null) page.goTo(cell)
+  }
+  return (
+    <button
+      type="button"
+      className={styles["peer"]}
+      data-agent={isAgent || undefined}
+      style={{ borderColor: `var(--peer-${colourOf(actor)})` }}
+      aria-label={`${who} is here, ${does}. Go there`}
+      data-tip={`${who}: ${does}`}
+      onClick={go}
+    >
+      {isAgent ? <Icon name="robot" size={14} /> : nameOf(actor).slice(0, 1).toUpperCase()}
+    </button>
   )
 }
 

@@ -1,5 +1,7 @@
-/** What waits for an answer in this notebook: proposals, conflicts with the file, cells that ask. */
+/** What waits for an answer in this notebook: proposals, conflicts with the file, cells that ask, comments to this person. */
 
+import { useMemo } from "react"
+import { awaits, threads } from "../core/comments.ts"
 import { openProposals, whyNotAnswer } from "../core/proposals.ts"
 import { visible } from "../core/visible.ts"
 import { useField, useValue } from "../hooks/values.ts"
@@ -18,7 +20,9 @@ export function WaitingMenu({ page }: { readonly page: Page }) {
   const asked = useValue(page.lanes.prompts)
   const prompts = [...asked.values()].filter(({ execution }) => executions.has(execution))
   const open = openProposals({ proposals }).filter(([, proposal]) => whyNotAnswer(page.open.me, proposal) === null)
-  const count = open.length + conflicts.size + prompts.length
+  const comments = useField(page.live, "comments")
+  const mine = useMemo(() => threads(comments).filter((thread) => thread.isOpen && awaits(thread, page.open.me.actor)), [comments, page])
+  const count = open.length + conflicts.size + prompts.length + mine.length
   if (count === 0) return null
   const items = (): MenuItem[] => {
     const notebook = page.live.store.get()
@@ -40,6 +44,13 @@ export function WaitingMenu({ page }: { readonly page: Page }) {
         disabled: !page.hasPanel("proposals"),
         onSelect: () => setTimeout(() => page.openPanel("proposals", id)),
       })),
+      ...mine.map(({ cell, comments: said }): MenuItem => {
+        const last = [...said.values()].findLast(({ by }) => by !== page.open.me.actor)
+        return {
+          label: `${nameOf(last?.by ?? "")} comments: ${visible(last?.text ?? "")}`,
+          onSelect: () => setTimeout(() => (cell === null ? page.openPanel("comments") : page.goTo(cell))),
+        }
+      }),
     ]
   }
   return (

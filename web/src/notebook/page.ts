@@ -114,6 +114,7 @@ export class Page implements PageContext {
         if (was !== before) this.view.settle(was)
       }),
       this.view.focus.subscribe(() => this.#moved(this.view.focus.get())),
+      this.view.mode.subscribe(() => this.presence.setDoing(this.view.mode.get() === "edit" ? "editing" : "reading")),
     )
     const kept = (history.state as { readonly cell?: CellId } | null)?.cell
     const first = kept !== undefined && before.includes(kept) ? kept : before[0]

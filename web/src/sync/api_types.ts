@@ -72,15 +72,15 @@ export interface RunSummary {
 
 /** Something that waits for an answer of this person. */
 export interface Waiting {
-  readonly kind: "proposal" | "question" | "conflict"
+  readonly kind: "proposal" | "question" | "conflict" | "comment"
   readonly log: LogId
   readonly name: string
-  /** Of the proposal, the execution that asks, or the conflict. */
+  /** Of the proposal, the execution that asks, the conflict, or the comment. */
   readonly id: string
   readonly by: ActorId
   readonly on_behalf_of: ActorId | null
   readonly at: string
-  /** Why it was proposed, what is asked, or the first line of what the file says. */
+  /** Why it was proposed, what is asked, the first line of what the file says, or the comment. */
   readonly text: string
   readonly cell: CellId | null
 }

@@ -6,6 +6,7 @@
  * windows it is, the message says.
  */
 
+import type { Doing } from "../core/activity.ts"
 import type { ActorId, CellId, Json, JsonObject, LogId } from "../core/types.gen.ts"
 import type { Clock } from "./clock.ts"
 import { isObject } from "./lanes.ts"
@@ -14,6 +15,8 @@ import { Value } from "./store.ts"
 import type { Stop } from "./store.ts"
 
 const LANE = "presence"
+/** How the windows of agents begin: their calls say where they are, and nobody types there. */
+export const AGENT_WINDOW = "mcp:"
 /** Moves are said at most this often: a selection that is dragged changes many times a second. */
 export const MOVE_MILLISECONDS = 50
 
@@ -29,6 +32,9 @@ export interface Present {
   readonly window: string
   readonly cell: CellId | null
   readonly selection: Selection | null
+  readonly doing: Doing | null
+  /** For whom an agent acts: the server's word. */
+  readonly onBehalfOf: ActorId | null
 }
 
 export interface PresenceParts {
@@ -45,6 +51,7 @@ export class Presence {
   readonly #stops: Stop[] = []
   #cell: CellId | null = null
   #selection: Selection | null = null
+  #doing: Doing = "reading"
   #isMoveDue = false
   #isPausing = false
 
@@ -75,9 +82,17 @@ export class Presence {
     this.#sayMove()
   }
 
+  /** This window edits now, or only reads. */
+  setDoing(doing: Doing): void {
+    if (doing === this.#doing) return
+    this.#doing = doing
+    this.#isMoveDue = true
+    this.#sayMove()
+  }
+
   /** Whether somebody is in a cell, be it the same person in another window. */
   isShared(cell: CellId): boolean {
-    return this.others.get().some((other) => other.cell === cell)
+    return this.others.get().some((other) => other.cell === cell && !other.window.startsWith(AGENT_WINDOW))
   }
 
   #connected(): void {
@@ -100,7 +115,7 @@ export class Presence {
   #say(): void {
     this.#isMoveDue = false
     const selection = this.#selection && { ...this.#selection }
-    this.#parts.socket.say(this.#log, LANE, { kind: "here", window: this.#parts.window, cell: this.#cell, selection })
+    this.#parts.socket.say(this.#log, LANE, { kind: "here", window: this.#parts.window, cell: this.#cell, selection, doing: this.#doing })
   }
 
   #hear(message: Json, actor: ActorId): void {
@@ -111,7 +126,9 @@ export class Presence {
     const index = others.findIndex((other) => other.window === window)
     if (kind === "gone" && index >= 0) this.others.set(others.toSpliced(index, 1))
     if (kind !== "here") return
-    const present = { actor, window, cell: typeof cell === "string" ? cell : null, selection: readSelection(message) }
+    const onBehalfOf = typeof message["on_behalf_of"] === "string" ? message["on_behalf_of"] : null
+    const place = { cell: typeof cell === "string" ? cell : null, selection: readSelection(message), doing: readDoing(message) }
+    const present = { actor, window, ...place, onBehalfOf }
     this.others.set(index < 0 ? [...others, present] : others.with(index, present))
   }
 }
@@ -120,4 +137,10 @@ function readSelection({ selection }: JsonObject): Selection | null {
   if (!isObject(selection)) return null
   const { from, to, seq } = selection
   return typeof from === "number" && typeof to === "number" && typeof seq === "number" ? { from, to, seq } : null
+}
+
+const DOINGS: readonly string[] = ["reading", "editing", "running", "waiting"] satisfies readonly Doing[]
+
+function readDoing({ doing }: JsonObject): Doing | null {
+  return typeof doing === "string" && DOINGS.includes(doing) ? (doing as Doing) : null
 }
