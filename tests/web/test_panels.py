@@ -267,7 +267,7 @@ def test_others_are_named_with_where_they_are_and_can_be_followed(app: App, page
     second_page.keyboard.press("Control+End")
     second_page.locator("[data-cell]").last.focus()
     second_page.locator("[data-cell]").last.click(position={"x": 20, "y": 4})
-    expect(panel).to_contain_text("in result")
+    expect(panel).to_contain_text("reading result")
     expect(page.locator("[data-cell]").last).to_be_in_viewport()
     page.mouse.move(300, 300)
     page.mouse.wheel(0, -300)

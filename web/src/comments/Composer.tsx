@@ -100,7 +100,10 @@ export function Composer({ context, target, label, add, edits }: Props) {
           mention.look()
         }}
         onSelect={mention.look}
-        onBlur={mention.close}
+        onBlur={(event) => {
+          // Not while a button below is pressed: the list would go, and the button move from under the pointer.
+          if (!event.currentTarget.parentElement?.contains(event.relatedTarget)) mention.close()
+        }}
         onKeyDown={press}
       />
       <MentionList mention={mention} />

@@ -19,4 +19,5 @@ test("an @ is completed while a name is written, and not in an address of mail",
   expect(matching(all, "@C").map(({ mention }) => mention)).toEqual(["@claude", "@codex"])
   expect(matching(all, "@agent:co").map(({ mention }) => mention)).toEqual(["@codex"])
   expect(matching(all, "@x")).toEqual([])
+  expect(matching(all, "@codex"), "it is written").toEqual([])
 })

@@ -45,8 +45,9 @@ export function begunMention(before: string): string | null {
   return /(?:^|[^\p{L}\p{N}_@/:.+-])(@[\p{L}\p{N}_.+:-]{0,100})$/u.exec(before)?.[1] ?? null
 }
 
-/** Those whose name begins like what is written, also where the kind is left out. */
+/** Those whose name begins like what is written, also where the kind is left out; nobody, where there is nothing left to write. */
 export function matching(all: readonly Addressee[], begun: string, most = 6): Addressee[] {
   const typed = begun.slice(1).toLowerCase()
-  return all.filter(({ actor }) => [actor, actor.slice(actor.indexOf(":") + 1)].some((name) => name.toLowerCase().startsWith(typed))).slice(0, most)
+  const found = all.filter(({ actor }) => [actor, actor.slice(actor.indexOf(":") + 1)].some((name) => name.toLowerCase().startsWith(typed)))
+  return found.length === 1 && found[0]?.mention.toLowerCase() === begun.toLowerCase() ? [] : found.slice(0, most)
 }

@@ -80,8 +80,18 @@ export class CommentsState {
   compose(target: DraftTarget, text?: string): void {
     if (text !== undefined && !this.drafts.get(target)) this.drafts.set(target, text)
     this.#wanted = target
+    const cell = this.#cellOf(target)
+    // It stays unfolded when it is answered, and awaits nobody any more.
+    if (cell !== null && !this.unfolded.get().get(cell)) this.unfold(cell, true)
     // Also where it is open already: whoever looks takes the focus again.
     this.composed.set(new Set(this.composed.get()).add(target))
+  }
+
+  /** The cell of the thread that is answered, or in which a comment is written again. */
+  #cellOf(target: DraftTarget): CellId | null {
+    const id = target.slice(target.indexOf(":") + 1)
+    if (!target.startsWith("reply:") && !target.startsWith("edit:")) return null
+    return this.#open().find(({ comments }) => comments.has(id))?.cell ?? null
   }
 
   /** Whether a field was asked for, and has not taken the focus yet. */

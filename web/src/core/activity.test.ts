@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 
 import { activityOf, activityText, proposers } from "./activity.ts"
 import { fold } from "./reduce.ts"
-import type { Entry, KnownEvent, Notebook } from "./types.gen.ts"
+import type { KnownEvent, Notebook } from "./types.gen.ts"
 
 function notebook(...events: (readonly [string, KnownEvent])[]): Notebook {
   const first: KnownEvent = { type: "notebook_created", name: "n", metadata: {} }
