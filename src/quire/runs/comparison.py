@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from ..core.column_values import ColumnValue, column_value
 from ..core.diff import AnyOperation, Diff, diff
 from ..core.ids import CellId, LogId
 from ..core.notebook import Notebook, Run
@@ -23,6 +25,10 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     a: Json = msgspec.UNSET
     b: Json = msgspec.UNSET
     same: bool
+    difference: float | msgspec.UnsetType = msgspec.UNSET
+    """What was added from a to b, of two numbers that differ."""
+    relative: float | msgspec.UnsetType = msgspec.UNSET
+    """The same as a part of a: 0.1 for a tenth more."""
 
 
 class TimePair(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,8 +109,21 @@ def _pairs(a: Mapping[str, Json], b: Mapping[str, Json]) -> dict[str, Pair]:
 
 
 def _pair(a: Json, b: Json) -> Pair:
-    both = a is not msgspec.UNSET and b is not msgspec.UNSET
-    return Pair(a=a, b=b, same=both and same(a, b))
+    if a is msgspec.UNSET or b is msgspec.UNSET:
+        return Pair(a=a, b=b, same=False)
+    difference, relative = (msgspec.UNSET, msgspec.UNSET) if same(a, b) else _change(column_value(a), column_value(b))
+    return Pair(a=a, b=b, same=same(a, b), difference=difference, relative=relative)
+
+
+def _change(a: ColumnValue, b: ColumnValue) -> tuple[float | msgspec.UnsetType, float | msgspec.UnsetType]:
+    """How far two numbers are from one another; nothing of what is no number, or too large to say."""
+    if a.type != "number" or b.type != "number" or a.number is None or b.number is None:
+        return msgspec.UNSET, msgspec.UNSET
+    difference = b.number - a.number
+    if not math.isfinite(difference):
+        return msgspec.UNSET, msgspec.UNSET
+    relative = difference / abs(a.number) if a.number else math.inf
+    return difference, relative if math.isfinite(relative) else msgspec.UNSET
 
 
 def _results(notebook: Notebook) -> dict[str, Json]:

@@ -15,7 +15,7 @@ from functools import partial
 
 from ..core.chain import Record
 from ..core.errors import BadInput, Refused, Unavailable
-from .index import KEYS, TABLES, IndexRows
+from .index import KEYS, ORDERS, TABLES, IndexRows
 from .store import LogInfo, Table
 
 VIEWS: dict[str, str] = {
@@ -45,6 +45,7 @@ def index_schema() -> str:
         f"PRIMARY KEY ({', '.join(KEYS[name])})) WITHOUT ROWID, STRICT;"
         for name, columns in TABLES.items()
     ]
+    statements += [f"CREATE INDEX index_{name}_order ON index_{name} ({', '.join(ORDERS[name])});" for name in ORDERS]
     return "\n".join(statements)
 
 

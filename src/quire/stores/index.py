@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from ..core.codec import type_of
+from ..core.column_values import column_value
 from ..core.comments import threads
 from ..core.directory import Directory
 from ..core.events import (
@@ -30,7 +31,7 @@ from ..core.events import (
     Stream,
 )
 from ..core.ids import MIRROR, WORKSPACE_LOG, CellId, CommentId, ExecutionId, LogId, ProposalId, actor_kind
-from ..core.notebook import Cell, Comment, Execution, Notebook, Proposal
+from ..core.notebook import Cell, Comment, Execution, Notebook, Proposal, Run
 from ..core.reduce import REDUCER, Fold
 from ..core.stale import stale_cells
 from ..core.text import source_hash
@@ -113,6 +114,14 @@ TABLES: dict[str, dict[str, str]] = {
         "cell": "text",
         "at": "text",
     },
+    "run_values": {
+        "log": "text",
+        "kind": "text",
+        "name": "text",
+        "type": "text",
+        "number": "real",
+        "text": "text",
+    },
     "proposals": {
         "log": "text",
         "proposal": "text",
@@ -166,6 +175,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "outputs": ("log", "execution", "number"),
     "runs": ("run",),
     "results": ("log", "name"),
+    "run_values": ("log", "kind", "name"),
     "proposals": ("log", "proposal"),
     "conflicts": ("log", "conflict"),
     "comments": ("log", "comment"),
@@ -174,8 +184,11 @@ KEYS: dict[str, tuple[str, ...]] = {
     "names": ("actor",),
 }
 
-REPLACED = ("cells", "results", "conflicts", "bindings")
+REPLACED = ("cells", "results", "run_values", "conflicts", "bindings")
 """The tables whose rows of a log are all made anew when it grows."""
+
+ORDERS: dict[str, tuple[str, ...]] = {"run_values": ("kind", "name", "type", "number", "log")}
+"""What else a table is looked up by: a database keeps an index on these columns."""
 
 
 class IndexRows(msgspec.Struct, kw_only=True):
@@ -188,6 +201,7 @@ class IndexRows(msgspec.Struct, kw_only=True):
     outputs: list[Row] = []
     runs: list[Row] = []
     results: list[Row] = []
+    run_values: list[Row] = []
     proposals: list[Row] = []
     conflicts: list[Row] = []
     comments: list[Row] = []
@@ -313,6 +327,7 @@ def _add_notebook(rows: IndexRows, log: LogId, now: Notebook) -> None:
         rows.bindings.append((log, now.binding.path))
     if now.run is not None:
         rows.runs.append(_run_row(log, now))
+        rows.run_values.extend(_run_values(log, now, now.run))
 
 
 def _add_proposals(rows: IndexRows, log: LogId, before: dict[ProposalId, Proposal], now: Notebook) -> None:
@@ -402,6 +417,17 @@ def _run_row(log: LogId, now: Notebook) -> Row:
         run.failed_cell,
         *_fault(run.fault),
     )
+
+
+def _run_values(log: LogId, now: Notebook, run: Run) -> Iterator[Row]:
+    """The parameters and results of a run, by what they sort by; of a blob, only that it is there."""
+    for name, value in run.parameters.items():
+        yield (log, "parameter", name, *msgspec.structs.astuple(column_value(value)))
+    for result in now.results.values():
+        if result.blob is None:
+            yield (log, "result", result.name, *msgspec.structs.astuple(column_value(result.value)))
+        else:
+            yield (log, "result", result.name, "other", None, "")
 
 
 def _add_execution(rows: IndexRows, log: LogId, cell: Cell, execution: ExecutionId) -> None:

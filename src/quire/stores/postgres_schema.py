@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..core.errors import Refused, Unavailable
-from .index import INDEX, KEYS, TABLES
+from .index import INDEX, KEYS, ORDERS, TABLES
 from .postgres_link import FAULTS, Connection, Place, explain, sqlstate
 from .sealing import KEY_OWNER
 
@@ -81,6 +81,8 @@ def _index_statements(place: Place) -> Iterator[str]:
         described = ", ".join(f"{column} {_TYPES[kind]}" for column, kind in columns.items())
         yield f"DROP TABLE IF EXISTS index_{name} CASCADE"
         yield f"CREATE TABLE index_{name} ({described}, PRIMARY KEY ({', '.join(KEYS[name])}))"
+        if name in ORDERS:
+            yield f"CREATE INDEX index_{name}_order ON index_{name} ({', '.join(ORDERS[name])})"
     for name, select in VIEWS.items():
         yield f'DROP VIEW IF EXISTS "{place.views}".{name}'
         yield f'CREATE VIEW "{place.views}".{name} AS {select}'

@@ -117,7 +117,7 @@ async def overview(workspace: LocalWorkspace) -> Overview:
     )
 
 
-async def _rows(workspace: LocalWorkspace, sql: str) -> list[tuple[Any, ...]]:
+async def ask_index(workspace: LocalWorkspace, sql: str) -> list[tuple[Any, ...]]:
     """Ask the index as Quire itself: the caller keeps to itself what the bearer may not read."""
     system = workspace.acting_as(access.system())
     return list((await system.query(sql, limit=MOST_ROWS)).rows)
@@ -129,7 +129,7 @@ async def _rows(workspace: LocalWorkspace, sql: str) -> list[tuple[Any, ...]]:
 async def _notebooks(workspace: LocalWorkspace, infos: Collection[LogInfo]) -> list[NotebookSummary]:
     counts = {
         row[0]: row[1:]
-        for row in await _rows(
+        for row in await ask_index(
             workspace,
             f"SELECT log, count(*), sum(CASE WHEN state IN ({_FAILED}) THEN 1 ELSE 0 END),"  # noqa: S608 - no foreign text
             " sum(CASE WHEN state IN ('queued', 'running') THEN 1 ELSE 0 END), sum(CASE WHEN stale THEN 1 ELSE 0 END)"
@@ -138,9 +138,9 @@ async def _notebooks(workspace: LocalWorkspace, infos: Collection[LogInfo]) -> l
     }
     changed = {
         row[0]: LastChange(at=row[1], actor=row[2], on_behalf_of=row[3], type=row[4])
-        for row in await _rows(workspace, "SELECT log, at, actor, on_behalf_of, type FROM changes")
+        for row in await ask_index(workspace, "SELECT log, at, actor, on_behalf_of, type FROM changes")
     }
-    files: dict[str, str] = dict(await _rows(workspace, "SELECT log, path FROM bindings"))
+    files: dict[str, str] = dict(await ask_index(workspace, "SELECT log, path FROM bindings"))
     present = workspace.present()
     found = [
         _summary(info, counts.get(info.log), changed.get(info.log), files.get(info.log), present.get(info.log, ()))
@@ -184,7 +184,7 @@ async def run_summaries(
     """Return the last runs that the bearer may read, the last one first; of one notebook, if it is given."""
     readable = logs if logs is not None else {info.log for info in await workspace.logs("run")}
     of = f"WHERE notebook = {quoted(notebook)}" if notebook is not None else ""
-    rows = await _rows(
+    rows = await ask_index(
         workspace,
         "SELECT run, name, status, parameters, seconds, requested_at, actor, on_behalf_of, path, notebook"  # noqa: S608 - quoted
         f" FROM runs {of} ORDER BY requested_at DESC, run DESC LIMIT {limit * _RUNS_READ}",
@@ -199,7 +199,7 @@ async def _results(workspace: LocalWorkspace, runs: Collection[str]) -> dict[str
     if runs:
         among = ", ".join(map(quoted, runs))
         sql = f"SELECT log, name, value, blob FROM results WHERE log IN ({among}) ORDER BY at"  # noqa: S608 - quoted
-        for log, name, value, blob in await _rows(workspace, sql):
+        for log, name, value, blob in await ask_index(workspace, sql):
             found.setdefault(log, {})[name] = None if blob is not None else json.loads(value)
     return found
 
@@ -268,7 +268,7 @@ async def _proposals(workspace: LocalWorkspace, logs: dict[LogId, LogInfo]) -> l
             text=one_line(why, _TEXT),
             cell=None,
         )
-        for log, proposal, actor, on_behalf_of, at, why in await _rows(workspace, sql)
+        for log, proposal, actor, on_behalf_of, at, why in await ask_index(workspace, sql)
         if log in logs and actor != workspace.identity.actor
     ]
 
@@ -290,7 +290,7 @@ async def _conflicts(workspace: LocalWorkspace, logs: dict[LogId, LogInfo]) -> l
             text=one_line(theirs, _TEXT),
             cell=cell,
         )
-        for log, conflict, cell, theirs, at, actor, on_behalf_of in await _rows(workspace, sql)
+        for log, conflict, cell, theirs, at, actor, on_behalf_of in await ask_index(workspace, sql)
         if log in logs
     ]
 

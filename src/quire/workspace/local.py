@@ -465,9 +465,13 @@ class LocalWorkspace:
             raise Refused(f"{self.identity.actor} holds no claim of {claim.runtime}.")
         return Lease(lease_name(log, claim), claim.runtime, claim.epoch or 0, 0)
 
+    async def check_query(self) -> None:
+        """Refuse who may not read everything: for a door that asks the index in their place."""
+        await self._rights.check_everything(self.identity)
+
     async def query(self, sql: str, *, limit: int = 10_000, seconds: float = 30) -> Table:
         """Answer a question over the documented views. Cannot change anything."""
-        await self._rights.check_everything(self.identity)
+        await self.check_query()
         asks = self.identity.token or self.identity.actor
         async with self._shared.queries.setdefault(asks, asyncio.Lock()):  # one at a time: no token keeps all busy
             return await self._shared.store.query(sql, limit=limit, seconds=seconds)

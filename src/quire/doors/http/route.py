@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Callable
+from functools import cache
 from typing import Any, Literal, TypeVar, cast, get_origin, get_type_hints
 from urllib.parse import parse_qsl
 
@@ -29,6 +30,8 @@ NOBODYS_BYTES = 10_000
 _MAKERS: dict[Method, Any] = {"GET": get, "HEAD": head, "POST": post, "PUT": put}
 _PARAMETER = re.compile(r"{(\w+)}")
 _MOST_PARAMETERS = 100
+WHOLE = {"whole": True}
+"""Of a list in an address whose items may hold commas: each is given by itself, `where=…&where=…`."""
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,15 +129,26 @@ def query_of(request: Asking, kind: type[T]) -> T:
 
 def _gathered(pairs: list[tuple[str, str]], kind: type[Any]) -> dict[str, Any]:
     hints = get_type_hints(kind)
+    whole = _whole(kind)
     found: dict[str, Any] = {}
     for name, value in pairs:
-        if get_origin(hints.get(name)) is tuple:
+        if name in whole:
+            found.setdefault(name, []).append(value)
+        elif get_origin(hints.get(name)) is tuple:
             found.setdefault(name, []).extend(value.split(","))
         elif name in found:
             raise ValueError(f"`{name}` is given twice")
         else:
             found[name] = value
     return found
+
+
+@cache
+def _whole(kind: type[Any]) -> frozenset[str]:
+    """The fields whose values are not cut at commas."""
+    hints = get_type_hints(kind, include_extras=True)
+    said = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+    return frozenset(name for name, each in said.items() if any(getattr(meta, "extra", None) == WHOLE for meta in each))
 
 
 def misshapen(message: str) -> Answered:
