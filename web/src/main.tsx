@@ -37,17 +37,21 @@ const loadHome = () => {
 }
 const loadSettings = () => import("./settings/SettingsPage.tsx")
 const loadRuns = () => import("./runs/RunsPage.tsx")
+const loadCompare = () => import("./runs/ComparePage.tsx")
 const loadNotebook = () => import("./notebook/NotebookPage.tsx")
 
 const HomePage = lazy(loadHome)
 const SettingsPage = lazy(loadSettings)
 const RunsPage = lazy(loadRuns)
+const ComparePage = lazy(loadCompare)
+const RunAgainForm = lazy(() => import("./params/RunAgainForm.tsx"))
 const RunList = lazy(loadRunList)
 const NotebookPage = lazy(() => loadNotebook().then((module) => ({ default: module.NotebookPage })))
 
 /** Fetch the code of a page while this browser still signs in. */
 function preload(path: string): void {
-  if (path.startsWith("/notebooks/") || path.startsWith("/runs/")) void loadNotebook()
+  if (path === "/runs/compare") void loadCompare()
+  else if (path.startsWith("/notebooks/") || path.startsWith("/runs/")) void loadNotebook()
   else if (path === "/settings") void loadSettings()
   else if (path === "/runs") void loadRuns()
   else if (path === "/") void loadHome()
@@ -114,9 +118,12 @@ function Pages({ parts, preferences, nonce }: Omit<AppProps, "refusal">) {
         <HomePage parts={parts} RunList={RunList} />
       </Route>
       <Route path="/notebooks/:log">{notebook}</Route>
+      <Route path="/runs/compare">
+        <ComparePage parts={parts} nonce={nonce} />
+      </Route>
       <Route path="/runs/:log">{notebook}</Route>
       <Route path="/runs">
-        <RunsPage parts={parts} />
+        <RunsPage parts={parts} RunAgainForm={RunAgainForm} />
         <PageKeys />
       </Route>
       <Route path="/settings">

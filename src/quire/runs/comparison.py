@@ -47,6 +47,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     a: LogId
     b: LogId
+    a_seq: int
+    """The number in its log at which the run left its notebook; what came later is not compared."""
+    b_seq: int
     same: bool
     """Whether parameters, sources and results are; environment and timing are no difference."""
     status: Pair
@@ -81,6 +84,8 @@ def compare(a: tuple[LogId, Notebook], b: tuple[LogId, Notebook]) -> Compared:
     comparison = Comparison(
         a=a[0],
         b=b[0],
+        a_seq=a[1].seq,
+        b_seq=b[1].seq,
         same=not sources and all(pair.same for pair in (*parameters.values(), *results.values())),
         status=_pair(records[0].outcome.status, records[1].outcome.status),
         parameters=parameters,

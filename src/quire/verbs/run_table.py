@@ -96,7 +96,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     source: RunOf
     parameters: dict[str, Json]
     results: dict[str, Json]
-    """Values by name; what is long is cut to a text, and what is in a blob is null."""
+    """Values by name; what is long is cut to a text, and of what is in a blob there is its kind."""
     progress: RunProgress | None
     again: RunAgain
 
@@ -145,13 +145,18 @@ async def run_table(
     with_columns = first and columns
     return RunTable(
         rows=rows,
-        after=run_filter.write_position(Position(*page[-1][1:4], page[-1][0])) if len(found) > limit else None,
+        after=_end(page[-1]) if len(found) > limit else None,
         total=(page[0][4] if page else 0) if first else None,
         newest=page[0][5] if first and page else None,
         columns=await _columns(workspace, scope) if with_columns else None,
         sources=await _sources(workspace, hidden) if with_columns else None,
         people=await _people(workspace, scope) if with_columns else None,
     )
+
+
+def _end(row: tuple[Any, ...]) -> str:
+    run, rank, number, text, *_ = row
+    return run_filter.write_position(Position(rank, number, text, run))
 
 
 async def runs_live(workspace: LocalWorkspace, wanted: RunFilter, runs: Collection[LogId], seen: str) -> RunsLive:
@@ -260,9 +265,9 @@ def _short(value: Json) -> Json:
 
 async def _results(workspace: LocalWorkspace, runs: Collection[str]) -> dict[str, dict[str, Json]]:
     found: dict[str, dict[str, Json]] = {}
-    sql = f"SELECT log, name, value, blob FROM results WHERE {among('log', runs)} ORDER BY at"  # noqa: S608 - quoted
-    for log, name, value, blob in await ask_index(workspace, sql):
-        found.setdefault(log, {})[name] = None if blob is not None else _short(json.loads(value))
+    sql = f"SELECT log, name, kind, value, blob FROM results WHERE {among('log', runs)} ORDER BY at"  # noqa: S608 - quoted
+    for log, name, kind, value, blob in await ask_index(workspace, sql):
+        found.setdefault(log, {})[name] = f"{kind} …" if blob is not None else _short(json.loads(value))
     return found
 
 

@@ -13,6 +13,7 @@ import { freeName, isNotebookFile, nameOfFile } from "./overview.ts"
 export interface Acts {
   readonly create: () => void
   readonly open: (log: string) => void
+  readonly showRuns: (log: string) => void
   readonly openFile: (path: string) => void
   /** Take files in that were dropped or chosen; one whose name is taken is asked about first. */
   readonly takeIn: (files: readonly File[]) => void
@@ -66,6 +67,7 @@ export function useActs({ parts, notebooks, reload, setDialog }: ActsParts): Act
     return {
       create: () => doing(api.createNotebook(freeName("Untitled", names), { cells: [{ kind: "code", source: "" }] }).then(({ log }) => open(log))),
       open,
+      showRuns: (log) => navigate(`/runs?notebook=${encodeURIComponent(log)}`),
       openFile: (path) => doing(api.openFile(path).then(({ log }) => open(log))),
       takeIn: (files) => {
         const others = files.filter(({ name }) => !isNotebookFile(name))

@@ -107,6 +107,9 @@ function ParametersForm({ context }: { readonly context: PageContext }) {
         <PanelNote>A run is a copy with a kernel and a page of its own. This notebook stays as it is.</PanelNote>
       </form>
       <RunProgress context={context} form={form} />
+      <PanelNote>
+        <a href={`/runs?notebook=${encodeURIComponent(context.log)}`}>All runs of this notebook</a>
+      </PanelNote>
     </>
   )
 }

@@ -108,3 +108,13 @@ export function readForm(
   }
   return { values: Object.fromEntries(values), faults: Object.fromEntries(faults) }
 }
+
+/** What the fields hold where values are given already, as those of an earlier run. */
+export function givenTexts(parameters: readonly Parameter[], given: Readonly<Record<string, Json>>): Typed {
+  const texts = parameters.flatMap((parameter) => {
+    const value = given[parameter.name]
+    if (value === undefined) return []
+    return [[parameter.name, controlOf(parameter) === "choice" ? choiceText(value) : writeText(value)] as const]
+  })
+  return Object.fromEntries(texts)
+}
