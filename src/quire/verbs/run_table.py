@@ -217,7 +217,10 @@ def _row(
         log=run,
         name=name,
         status=shown_status(status),
-        fault=one_line(f"{ename}: {evalue}" if evalue else ename, _MOST_VALUE) if ename else None,
+        # Of one that was cancelled, the error is only how the kernel was stopped.
+        fault=one_line(f"{ename}: {evalue}" if evalue else ename, _MOST_VALUE)
+        if ename and status != "cancelled"
+        else None,
         at=at,
         started_at=started_at,
         seconds=seconds,

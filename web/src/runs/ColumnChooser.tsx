@@ -31,8 +31,8 @@ function Choices({ columns, choice, onChoice }: ColumnChooserProps) {
   const [typed, setTyped] = useState("")
   const usual = usualKeys(columns)
   const found = columns.filter(({ name }) => name.toLowerCase().includes(typed.trim().toLowerCase()))
-  const box = (key: string, label: string, help: string | undefined, isShown: boolean) => (
-    <CheckField key={key} label={label} help={help} checked={isShown} onChange={(checked) => onChoice({ ...choice, [key]: checked })} />
+  const box = (key: string, label: string, help: string, isShown: boolean) => (
+    <CheckField key={key} label={<Label text={label} help={help} />} checked={isShown} onChange={(checked) => onChoice({ ...choice, [key]: checked })} />
   )
   const group = (title: string, kind: ShownColumn["kind"]) => {
     const inside = found.filter((column) => column.kind === kind)
@@ -52,12 +52,20 @@ function Choices({ columns, choice, onChoice }: ColumnChooserProps) {
       {group("Parameters", "parameter")}
       {group("Results", "result")}
       <h3>Run</h3>
-      {FACTS.map((fact) => box(fact, FACT_TITLES[fact], undefined, isFactShown(fact, choice)))}
+      {FACTS.map((fact) => box(fact, FACT_TITLES[fact], "", isFactShown(fact, choice)))}
       <div className={css["buttons"]}>
         <Button kind="quiet" disabled={Object.keys(choice).length === 0} onClick={() => onChoice({})}>
           Show what varies
         </Button>
       </div>
     </div>
+  )
+}
+
+function Label({ text, help }: { readonly text: string; readonly help: string }) {
+  return (
+    <span className={css["column"]}>
+      <span>{text}</span> <small>{help}</small>
+    </span>
   )
 }

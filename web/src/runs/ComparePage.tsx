@@ -103,7 +103,7 @@ function Sides({ compared, parts, nonce, me }: { readonly compared: Compared; re
       <PairsTable title="Results" pairs={facts.results} isMeasured />
       <TimingTable facts={facts} />
       <PairsTable title="Environment" pairs={facts.environment} />
-      <section aria-labelledby="cells">
+      <section className={css["part"]} aria-labelledby="cells">
         <h2 id="cells">
           Cells <span>{changesInWords(cells.rows)}</span>
         </h2>

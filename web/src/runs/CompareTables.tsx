@@ -19,7 +19,7 @@ export function PairsTable({ title, pairs, isMeasured = false }: PairsTableProps
   const same = all.filter(([, pair]) => pair.same)
   const id = title.toLowerCase()
   return (
-    <section aria-labelledby={id}>
+    <section className={css["part"]} aria-labelledby={id}>
       <h2 id={id}>
         {title} <span>{wordsOf(differing.length, same.length)}</span>
       </h2>
@@ -84,9 +84,9 @@ function Pairs({ label, pairs, isMeasured }: { readonly label: string; readonly 
 
 function ValueCell({ value }: { readonly value: Json | undefined }) {
   if (value === undefined) return <td className={css["none"]}>not there</td>
-  const { text, whole, isNumber } = cellText(value)
+  const { text, whole } = cellText(value)
   return (
-    <td data-number={isNumber || undefined}>
+    <td>
       <span data-tip={whole ?? undefined}>{text}</span>
     </td>
   )
@@ -95,7 +95,7 @@ function ValueCell({ value }: { readonly value: Json | undefined }) {
 export function TimingTable({ facts }: { readonly facts: RunComparison }) {
   const { a, b } = facts.duration_seconds
   return (
-    <section aria-labelledby="timing">
+    <section className={css["part"]} aria-labelledby="timing">
       <h2 id="timing">Timing</h2>
       <div className={css["scroll"]} role="region" aria-label="Timing" tabIndex={0}>
         <table className={css["pairs"]} aria-label="Timing">

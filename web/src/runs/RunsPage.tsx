@@ -72,7 +72,7 @@ export default function RunsPage({ parts, RunAgainForm }: RunsPageProps) {
           <p className={css["count"]} role="status">
             {countWords(table, query)}
           </p>
-          {columns.length > 0 && <ColumnChooser columns={columns} choice={choice} onChoice={choose} />}
+          <div className={css["columns"]}>{columns.length > 0 && <ColumnChooser columns={columns} choice={choice} onChoice={choose} />}</div>
         </div>
         <FilterRow query={query} table={table} columns={columns} field={field} me={me} onQuery={setQuery} />
         <Fresh count={table.fresh} onShow={reload} />
