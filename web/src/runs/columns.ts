@@ -23,10 +23,11 @@ export function allColumns(columns: readonly RunColumn[]): readonly ShownColumn[
   return [...keyed.filter(({ kind }) => kind === "parameter"), ...keyed.filter(({ kind }) => kind === "result")]
 }
 
-/** The keys that are shown where nothing was chosen: what varies; if nothing does, what there is. At most eight. */
+/** The keys that are shown where nothing was chosen: what varies, and all results where none of them does. At most eight. */
 export function usualKeys(columns: readonly ShownColumn[]): ReadonlySet<string> {
   const varying = columns.filter(({ varies }) => varies)
-  const candidates = varying.length ? varying : columns
+  const results = varying.some(({ kind }) => kind === "result") ? [] : columns.filter(({ kind }) => kind === "result")
+  const candidates = varying.length || results.length ? [...varying, ...results] : columns
   // Results first, and what most runs have: what one looks at a table for.
   const ordered = candidates.toSorted((one, other) => Number(other.kind === "result") - Number(one.kind === "result") || other.runs - one.runs)
   return new Set(ordered.slice(0, MOST_BY_DEFAULT).map(({ key }) => key))

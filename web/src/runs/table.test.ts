@@ -18,6 +18,8 @@ test("columns that vary are shown, parameters before results", () => {
   expect(keys(columns)).toEqual(["param.rate", "result.loss"])
   expect(keys(columns, { "param.seed": true, "result.loss": false })).toEqual(["param.seed", "param.rate"])
   expect(keys([column("result", "loss", false)])).toEqual(["result.loss"])
+  expect(keys([column("parameter", "rate", true), column("result", "loss", false)])).toEqual(["param.rate", "result.loss"])
+  expect(keys([column("parameter", "rate", false)])).toEqual(["param.rate"])
   expect(keys(Array.from({ length: 20 }, (_, number) => column("result", `r${number}`, true)))).toHaveLength(8)
 })
 
