@@ -15,6 +15,7 @@ from .figures import Figure, show, show_heading
 from .git import git_figures
 from .replay import growth_figures, replay_figures
 from .results import result_figures
+from .run_table import run_table_figures
 from .runs import images_figures, runs_figures
 from .runtimes import runtime_figures
 from .shell import shell_figures
@@ -36,6 +37,7 @@ PARTS = {
     "runtimes": runtime_figures,
     "agents": agents_figures,
     "web": web_figures,
+    "run_table": run_table_figures,
 }
 
 

@@ -5,39 +5,123 @@ The runs are recorded in the store directly, each with its cell, four parameters
 
 from __future__ import annotations
 
+import os
 import random
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
 
+from playwright.async_api import Page
 from tests.run_logs import RunLog, run_append
 
 from quire.core.ids import ActorId, LogId
+from quire.stores.sqlite import SqliteStore
 from quire.stores.store import Store
 from quire.workspace.clock import new_id
+
+from .browser import chromium, new_profile
+from .figures import Figure
+from .web import BUSY, serving
 
 RUNS = 10_000
 TIMES = 20
 TARGET_SECONDS = 0.150
 _BATCH = 500
 
-# From the key to the first frame that shows other rows, and after it.
-_PAINTED = """
+# From a key to the frame after the rows answer what it asked for: the table says which question that is.
+_WATCH = """
 () => {
-  window.__painted = undefined
+  const table = document.querySelector("table[data-query]")
   addEventListener("keydown", () => {
     const start = performance.now()
-    const rows = document.querySelector("tbody")
-    const done = () => {
+    const observer = new MutationObserver(() => {
       observer.disconnect()
       requestAnimationFrame(() => {
         const channel = new MessageChannel()
         channel.port1.onmessage = () => (window.__painted = performance.now() - start)
         channel.port2.postMessage(null)
       })
-    }
-    const observer = new MutationObserver(done)
-    observer.observe(rows.parentElement, { childList: true, subtree: true, characterData: true, attributeFilter: ["data-query"] })
+    })
+    observer.observe(table, { attributeFilter: ["data-query"] })
   }, { capture: true, once: true })
 }
 """
+
+
+async def run_table_figures() -> list[Figure]:
+    """Measure in a folder that is removed afterwards."""
+    load = os.getloadavg()[0]
+    if load > BUSY:
+        sys.stderr.write(f"The machine is busy (load {load:.1f}): these figures are not to be trusted.\n")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        async with chromium() as browser, serving(place) as host, new_profile(browser) as context:
+            store = SqliteStore(place / ".quire" / "quire.db")
+            await record_runs(store, RUNS)
+            await store.close()
+            page = await host.page(context)
+            await page.goto(host.urls["runs"])
+            await page.wait_for_selector("[data-row]")
+            return [
+                _figure("filter by words", await _filter(page, "train_3")),
+                _figure("filter by a result", await _filter_by_result(page)),
+                _figure("sort by a result", await _sort(page)),
+            ]
+
+
+def _figure(what: str, seconds: float) -> Figure:
+    return Figure(
+        name=f"web: {RUNS:,} runs, key to paint: {what}",
+        ours=seconds,
+        unit="s",
+        target=f"under {TARGET_SECONDS * 1000:.0f} ms",
+        good=seconds < TARGET_SECONDS,
+    )
+
+
+async def _filter(page: Page, text: str) -> float:
+    """Type a word into the filter, and time its last letter, which alone changes the rows."""
+    field = page.get_by_role("searchbox")
+    times: list[float] = []
+    for number in range(TIMES):
+        await field.fill(f"{text[:-1]}")
+        await _answered(page, f"text={text[:-1]}")
+        times.append(await _painted(page, text[-1] if number % 2 else "4"))
+        await field.fill("")
+        await _answered(page, "")
+    return median(times)
+
+
+async def _filter_by_result(page: Page) -> float:
+    field = page.get_by_role("searchbox")
+    times: list[float] = []
+    for number in range(TIMES):
+        await field.fill(f"result.accuracy > 0.{number + 50}")
+        times.append(await _painted(page, "Enter"))
+        await page.get_by_role("button", name="Clear", exact=True).click()
+        await _answered(page, "")
+    return median(times)
+
+
+async def _sort(page: Page) -> float:
+    """Turn the order around, with the key on a column's head."""
+    await page.get_by_role("button", name="loss").focus()
+    return median([await _painted(page, "Enter") for _ in range(TIMES)])
+
+
+async def _painted(page: Page, key: str) -> float:
+    await page.evaluate("window.__painted = undefined")
+    await page.evaluate(_WATCH)
+    await page.keyboard.press(key)
+    await page.wait_for_function("window.__painted !== undefined")
+    return float(await page.evaluate("window.__painted")) / 1000
+
+
+async def _answered(page: Page, query: str) -> None:
+    await page.wait_for_function(
+        "query => document.querySelector('table[data-query]')?.dataset.query === query", arg=query
+    )
 
 
 async def record_runs(store: Store, count: int) -> None:

@@ -137,12 +137,21 @@ def _write(folder: Path) -> dict[str, Path]:
 
 @contextlib.asynccontextmanager
 async def quire(folder: Path) -> AsyncGenerator[Host]:
-    """`quire serve`."""
+    """`quire serve`, with the notebooks."""
     paths = _write(folder)
     await _quire(folder, "init")
     logs = {
         name: json.loads(await _quire(folder, "import", path.name, "--json"))["log"] for name, path in paths.items()
     }
+    async with serving(folder) as host:
+        base = host.urls["home"]
+        urls = {name: f"{base}notebooks/{log}" for name, log in logs.items()}
+        yield msgspec.structs.replace(host, urls=urls)
+
+
+@contextlib.asynccontextmanager
+async def serving(folder: Path) -> AsyncGenerator[Host]:
+    """`quire serve` on a folder."""
     words = ("serve", "--no-browser", "--json", "--port", "0")
     process = await asyncio.create_subprocess_exec(
         OURS / "quire", *words, cwd=folder, env=_environ(), stdout=PIPE, stderr=DEVNULL
@@ -150,8 +159,8 @@ async def quire(folder: Path) -> AsyncGenerator[Host]:
     try:
         assert process.stdout is not None
         port = json.loads(await process.stdout.readline())["port"]
-        urls = {name: f"http://127.0.0.1:{port}/notebooks/{log}" for name, log in logs.items()}
-        yield Host(urls=urls, cell=OUR_CELL, folder=folder, sign_in="yes")
+        base = f"http://127.0.0.1:{port}/"
+        yield Host(urls={"home": base, "runs": f"{base}runs"}, cell=OUR_CELL, folder=folder, sign_in="yes")
     finally:
         process.terminate()
         await process.wait()
