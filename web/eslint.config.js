@@ -23,7 +23,7 @@ const TABLE = {
   frame: { ours: [], files: ["outputs/protocol.ts"], packages: ["vega", "vega-lite", "vega-embed", "plotly.js-dist-min"] },
   ui: { ours: [], packages: ["react", "react-dom", "@base-ui/react"] },
   hooks: { ours: ["core", "sync"], packages: ["react"] },
-  cells: { ours: ["core", "sync", "hooks", "ui", "editor", "outputs"], packages: ["react", "react-dom"] },
+  cells: { ours: ["core", "sync", "actions", "hooks", "ui", "editor", "outputs"], packages: ["react", "react-dom"] },
 }
 const REACT = ["react", "react-dom", "wouter", "@base-ui/react"]
 

@@ -3,7 +3,7 @@
 import { lazy, StrictMode, Suspense, useEffect, useState } from "react"
 import type { ReactNode } from "react"
 import { createRoot } from "react-dom/client"
-import { Route, Switch, useLocation } from "wouter"
+import { Route, Switch, useLocation, useSearch } from "wouter"
 
 import type { PanelSpec } from "./hooks/panel.ts"
 import { Bars } from "./shell/Bars.tsx"
@@ -16,6 +16,7 @@ import css from "./shell/shell.module.css"
 import { hostPermissions } from "./sync/allowed_hosts.ts"
 import { browserParts, forgetPageKey, signInHere } from "./sync/browser.ts"
 import { Fault } from "./sync/fault.ts"
+import type { PageContext } from "./sync/notebook_page.ts"
 import type { OpenParts } from "./sync/open.ts"
 import { isPagePath } from "./sync/page_paths.ts"
 import { Preferences } from "./sync/preferences.ts"
@@ -37,20 +38,22 @@ const loadHome = () => {
 }
 const loadSettings = () => import("./settings/SettingsPage.tsx")
 const loadRuns = () => import("./runs/RunsPage.tsx")
-const loadCompare = () => import("./runs/ComparePage.tsx")
+const loadRunComparison = () => import("./runs/ComparePage.tsx")
 const loadNotebook = () => import("./notebook/NotebookPage.tsx")
 
 const HomePage = lazy(loadHome)
 const SettingsPage = lazy(loadSettings)
 const RunsPage = lazy(loadRuns)
-const ComparePage = lazy(loadCompare)
+const RunComparison = lazy(loadRunComparison)
 const RunAgainForm = lazy(() => import("./params/RunAgainForm.tsx"))
 const RunList = lazy(loadRunList)
+const MomentView = lazy(() => import("./moments/MomentView.tsx"))
+const ComparePage = lazy(() => import("./moments/ComparePage.tsx"))
 const NotebookPage = lazy(() => loadNotebook().then((module) => ({ default: module.NotebookPage })))
 
 /** Fetch the code of a page while this browser still signs in. */
 function preload(path: string): void {
-  if (path === "/runs/compare") void loadCompare()
+  if (path === "/runs/compare") void loadRunComparison()
   else if (path.startsWith("/notebooks/") || path.startsWith("/runs/")) void loadNotebook()
   else if (path === "/settings") void loadSettings()
   else if (path === "/runs") void loadRuns()
@@ -73,6 +76,7 @@ async function loadPanels(): Promise<readonly PanelSpec[]> {
     import("./activity/panel.tsx"),
     import("./sharing/panel.tsx"),
     import("./tour/panel.tsx"),
+    import("./moments/panel.tsx"),
   ])
   return panels.map(({ panel }) => panel)
 }
@@ -119,7 +123,10 @@ function Pages({ parts, preferences, nonce }: Omit<AppProps, "refusal">) {
       </Route>
       <Route path="/notebooks/:log">{notebook}</Route>
       <Route path="/runs/compare">
-        <ComparePage parts={parts} nonce={nonce} />
+        <RunComparison parts={parts} nonce={nonce} />
+      </Route>
+      <Route path="/:place/:log/compare">
+        {({ log }) => <ComparePage key={log} log={decoded(log)} parts={parts} nonce={nonce} />}
       </Route>
       <Route path="/runs/:log">{notebook}</Route>
       <Route path="/runs">
@@ -145,7 +152,18 @@ function NotebookRoute({ log, parts, nonce }: { readonly log: string; readonly p
     })
     return () => void (isShown = false)
   }, [])
-  return <NotebookPage log={decoded(log)} parts={parts} panels={panels} nonce={nonce} />
+  const at = new URLSearchParams(useSearch()).get("at")
+  const cover = at === null ? undefined : (context: PageContext) => <Past context={context} at={at} nonce={nonce} />
+  return <NotebookPage log={decoded(log)} parts={parts} panels={panels} nonce={nonce} cover={cover} />
+}
+
+/** The notebook as it was, once the code for that is there. */
+function Past(props: { readonly context: PageContext; readonly at: string; readonly nonce: string }) {
+  return (
+    <Suspense fallback={<div className={css["loading"]} aria-busy="true" />}>
+      <MomentView {...props} />
+    </Suspense>
+  )
 }
 
 /** A part of an address as it was meant; as it stands, if it is badly escaped: nothing has such an id. */

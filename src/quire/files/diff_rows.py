@@ -78,7 +78,9 @@ class DiffRows(msgspec.Struct, frozen=True, kw_only=True):
     """Every cell of both notebooks from the top down, a removed one where it was, and facts of the notebooks themselves."""
 
     rows: tuple[DiffRow, ...]
-    facts: tuple[DiffFact, ...] = ()
+    facts: tuple[DiffFact, ...]
+    language: str
+    """Of the code of the new side, in lower case."""
 
 
 def diff_rows(old: Notebook, new: Notebook) -> DiffRows:
@@ -86,7 +88,11 @@ def diff_rows(old: Notebook, new: Notebook) -> DiffRows:
     sheets = comparable_sheet(old), comparable_sheet(new)
     found = diff(*sheets)
     of_notebook = [each for each in found.operations if isinstance(each, d.MetadataSet | d.ExtraSet)]
-    return DiffRows(rows=tuple(_row(row, old, new) for row in rows(found, *sheets)), facts=_facts(of_notebook))
+    return DiffRows(
+        rows=tuple(_row(row, old, new) for row in rows(found, *sheets)),
+        facts=_facts(of_notebook),
+        language=sheets[1].language,
+    )
 
 
 def comparable_sheet(notebook: Notebook) -> Sheet:

@@ -30,7 +30,8 @@ class MomentsCompared(msgspec.Struct, frozen=True, kw_only=True):
     a: Moment
     b: Moment
     rows: tuple[DiffRow, ...]
-    facts: tuple[DiffFact, ...] = ()
+    facts: tuple[DiffFact, ...]
+    language: str
 
 
 async def compare(workspace: Workspace, a: tuple[LogId, int | None], b: tuple[LogId, int | None]) -> MomentsCompared:
@@ -39,7 +40,7 @@ async def compare(workspace: Workspace, a: tuple[LogId, int | None], b: tuple[Lo
     moments = await _moment(workspace, a[0], old), await _moment(workspace, b[0], new)
     # Large notebooks take a while, and others wait for the loop.
     found = await asyncio.to_thread(diff_rows, old, new)
-    return MomentsCompared(a=moments[0], b=moments[1], rows=found.rows, facts=found.facts)
+    return MomentsCompared(a=moments[0], b=moments[1], rows=found.rows, facts=found.facts, language=found.language)
 
 
 async def _moment(workspace: Workspace, log: LogId, notebook: Notebook) -> Moment:

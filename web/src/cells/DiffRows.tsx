@@ -16,16 +16,14 @@ import type { NumberedPair, Stretch } from "./diff_lines.ts"
 import css from "./DiffRows.module.css"
 
 export interface DiffRowsProps {
-  readonly compared: Pick<MomentsCompared, "rows" | "facts">
+  readonly compared: Pick<MomentsCompared, "rows" | "facts" | "language">
   /** How outputs of the old and of the new side are drawn: they may be of two logs. */
   readonly outputs: { readonly old: OutputContext; readonly new: OutputContext }
   /** What the two sides are called, for screen readers and above outputs: "at event 12", "now". */
   readonly labels: { readonly old: string; readonly new: string }
-  /** The language of the code, for cells that are unfolded. */
-  readonly language: string
 }
 
-export function DiffRows({ compared, outputs, labels, language }: DiffRowsProps) {
+export function DiffRows({ compared, outputs, labels }: DiffRowsProps) {
   const list = useRef<HTMLDivElement>(null)
   useChangeKeys(list)
   return (
@@ -38,7 +36,7 @@ export function DiffRows({ compared, outputs, labels, language }: DiffRowsProps)
       )}
       {grouped(compared.rows).map((group) =>
         group.kind === "same" ? (
-          <SameRows key={group.key} rows={group.rows} language={language} />
+          <SameRows key={group.key} rows={group.rows} language={compared.language} />
         ) : (
           <ChangedRow key={group.key} row={group.row} outputs={outputs} labels={labels} />
         ),
@@ -105,7 +103,7 @@ function ChangedRow({ row, outputs, labels }: { readonly row: DiffRow } & Pick<D
 }
 
 function titleOf({ name, old, new: now }: DiffRow): string {
-  const number = now ? `Cell ${now.number}` : `Cell ${old?.number ?? ""} before`
+  const number = now ? `Cell ${now.number}` : `Cell ${old?.number ?? ""} (before)`
   const kind = old && now && old.kind !== now.kind ? `${old.kind} → ${now.kind}` : ((now ?? old)?.kind ?? "")
   return [number, kind, ...(name ? [visible(name)] : [])].join(" · ")
 }

@@ -90,16 +90,19 @@ function Shown({ context, cell, version, before, isNow }: ShownProps) {
     <div className={css["shown"]}>
       {cause && <PanelNote>{cause}</PanelNote>}
       <LineDiff lines={lines} label={isAgainstNow ? "What restoring it would change" : "What this version changed"} />
-      {!isNow && (
-        <PanelButtons>
-          <Button disabled={!context.mayEdit} onClick={() => restore(context, cell, version)}>
-            Restore
-          </Button>
-          <Button kind="quiet" pressed={isAgainstNow} onClick={() => setAgainstNow(!isAgainstNow)}>
-            Compare with now
-          </Button>
-        </PanelButtons>
-      )}
+      <PanelButtons>
+        {!isNow && (
+          <>
+            <Button disabled={!context.mayEdit} onClick={() => restore(context, cell, version)}>
+              Restore
+            </Button>
+            <Button kind="quiet" pressed={isAgainstNow} onClick={() => setAgainstNow(!isAgainstNow)}>
+              Compare with now
+            </Button>
+          </>
+        )}
+        <a href={`?at=${version.seq}`}>Notebook then</a>
+      </PanelButtons>
     </div>
   )
 }

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "react"
 import type { ReactNode } from "react"
+import { took } from "../cells/words.ts"
 import { cellState } from "../core/notebook.ts"
 import type { Cell, Execution } from "../core/types.gen.ts"
 import { useAsked, useShown, useStale } from "../hooks/values.ts"
@@ -12,7 +13,7 @@ import { duration } from "../ui/relative_time.ts"
 import styles from "./Cell.module.css"
 import type { Page } from "./page.ts"
 import { useTick } from "./use_page.ts"
-import { endReason, queuePlace, staleReason, took } from "./words.ts"
+import { endReason, queuePlace, staleReason } from "./words.ts"
 
 interface Props {
   readonly page: Page

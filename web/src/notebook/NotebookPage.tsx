@@ -1,9 +1,11 @@
 /** The page of a notebook, or of a run: opens it, and shows it once it is there. */
 
 import { useEffect, useState } from "react"
+import type { ReactNode } from "react"
 import type { LogId } from "../core/types.gen.ts"
 import type { PanelSpec } from "../hooks/panel.ts"
 import { Fault } from "../sync/fault.ts"
+import type { PageContext } from "../sync/notebook_page.ts"
 import type { OpenParts } from "../sync/open.ts"
 import { Button } from "../ui/Button.tsx"
 import { EmptyState } from "../ui/EmptyState.tsx"
@@ -19,16 +21,18 @@ export interface NotebookPageProps {
   readonly parts: OpenParts
   readonly panels: readonly PanelSpec[]
   readonly nonce: string
+  /** Stands in place of header, cells and rail while it is there: the notebook stays open behind it. */
+  readonly cover?: ((context: PageContext) => ReactNode) | undefined
 }
 
 type Opening = { readonly kind: "opening" } | { readonly kind: "open"; readonly page: Page } | { readonly kind: "failed"; readonly error: unknown }
 
-export function NotebookPage({ log, parts, panels, nonce }: NotebookPageProps) {
+export function NotebookPage({ log, parts, panels, nonce, cover }: NotebookPageProps) {
   const [attempt, setAttempt] = useState(0)
   const opening = useOpening(log, parts, nonce, attempt)
   if (opening.kind === "opening") return <div className={styles["opening"]} aria-busy="true" />
   if (opening.kind === "failed") return <Failed error={opening.error} onRetry={() => setAttempt(attempt + 1)} />
-  return <OpenPage page={opening.page} panels={panels} />
+  return <OpenPage page={opening.page} panels={panels} cover={cover} />
 }
 
 function useOpening(log: LogId, parts: OpenParts, nonce: string, attempt: number): Opening {

@@ -1,11 +1,13 @@
 /** An open notebook: header, cells, rail, and what is open over them. Keys of the whole page come in here. */
 
 import { Fragment, useEffect, useLayoutEffect, useMemo } from "react"
+import type { ReactNode } from "react"
 import { waitingFor } from "../core/proposals.ts"
 import type { PanelSpec } from "../hooks/panel.ts"
 import { useField, useValue } from "../hooks/values.ts"
 import type { OutputContext } from "../outputs/context.ts"
 import { hostPermissions } from "../sync/allowed_hosts.ts"
+import type { PageContext } from "../sync/notebook_page.ts"
 import { widgetStates } from "../sync/widget_states.ts"
 import { useTitle } from "../ui/title.ts"
 import { Announcer } from "./Announcer.tsx"
@@ -13,14 +15,21 @@ import { CellList } from "./CellList.tsx"
 import { prefetchEditor } from "./CellSource.tsx"
 import { listenForFiles } from "./file_drop.ts"
 import { Header } from "./Header.tsx"
-import { listenForKeys } from "./key_listener.ts"
+import { listenForKeys, listenForUndo } from "./key_listener.ts"
 import { Notices } from "./Notices.tsx"
 import { Overlays } from "./Overlays.tsx"
 import type { Page } from "./page.ts"
 import styles from "./Page.module.css"
 import { Rail, RailButtons } from "./Rail.tsx"
 
-export function OpenPage({ page, panels }: { readonly page: Page; readonly panels: readonly PanelSpec[] }) {
+interface Props {
+  readonly page: Page
+  readonly panels: readonly PanelSpec[]
+  readonly cover?: ((context: PageContext) => ReactNode) | undefined
+}
+
+export function OpenPage({ page, panels, cover }: Props) {
+  const isCovered = cover !== undefined
   const outputs = useMemo(() => outputContext(page), [page])
   const panel = useValue(page.panel)
   const shown = panels.find(({ name }) => name === panel) ?? null
@@ -28,10 +37,24 @@ export function OpenPage({ page, panels }: { readonly page: Page; readonly panel
   useTitle(useField(page.live, "name"), waiting)
   // Before the page is painted: who sees the cells can use their keys.
   useLayoutEffect(() => page.setPanels(panels), [page, panels])
-  useLayoutEffect(() => listenForKeys(page), [page])
-  useEffect(() => listenForFiles(page), [page])
+  useLayoutEffect(() => (isCovered ? listenForUndo(page) : listenForKeys(page)), [page, isCovered])
+  useEffect(() => (isCovered ? undefined : listenForFiles(page)), [page, isCovered])
   useEffect(() => whenIdle(() => prefetchEditor()), [])
   useEffect(() => goToLinked(page), [page])
+  const always = (
+    <>
+      <Overlays page={page} />
+      {panels.map((each) => each.always && <Fragment key={each.name}>{each.always(page)}</Fragment>)}
+    </>
+  )
+  if (cover) {
+    return (
+      <>
+        {cover(page)}
+        {always}
+      </>
+    )
+  }
   return (
     <div className={styles["page"]} data-rail={shown ? "open" : undefined}>
       <Header page={page} extras={panels.map((each) => each.header && <Fragment key={each.name}>{each.header(page)}</Fragment>)}>
@@ -44,8 +67,7 @@ export function OpenPage({ page, panels }: { readonly page: Page; readonly panel
       </main>
       {shown && <Rail page={page} panel={shown} />}
       <Announcer page={page} />
-      <Overlays page={page} />
-      {panels.map((each) => each.always && <Fragment key={each.name}>{each.always(page)}</Fragment>)}
+      {always}
     </div>
   )
 }

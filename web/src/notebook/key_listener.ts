@@ -34,6 +34,17 @@ function keepForDialog(page: Page, event: KeyboardEvent): void {
   event.preventDefault()
 }
 
+/** The one key that acts on the notebook while something else stands in place of its cells: Z takes back. */
+export function listenForUndo(page: Page): () => void {
+  const press = (event: KeyboardEvent): void => {
+    const target = event.target instanceof Element ? event.target : document.body
+    if (event.key !== "z" || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
+    if (!target.closest(FIELDS) && !target.closest(OWN_KEYS)) page.doNamed("edit.undo")
+  }
+  addEventListener("keydown", press)
+  return () => removeEventListener("keydown", press)
+}
+
 /** What is typed before the editor is loaded is kept for it. */
 function keepEarly(page: Page, event: KeyboardEvent): boolean {
   if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return false

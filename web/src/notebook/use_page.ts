@@ -1,8 +1,9 @@
 /** Hooks that look at the page itself. */
 
 import { useCallback, useEffect, useState, useSyncExternalStore } from "react"
+import { languageOf } from "../cells/words.ts"
 import type { CellView, View } from "../actions/view.ts"
-import type { CellId, Notebook } from "../core/types.gen.ts"
+import type { CellId } from "../core/types.gen.ts"
 import { useField } from "../hooks/values.ts"
 import type { Live } from "../sync/live.ts"
 import type { Listener } from "../sync/store.ts"
@@ -16,13 +17,6 @@ export function useCellView(view: View, id: CellId): CellView {
 /** The language of the notebook's code, in small letters. */
 export function useLanguage(live: Live): string {
   return languageOf(useField(live, "metadata"))
-}
-
-export function languageOf(metadata: Notebook["metadata"]): string {
-  const info = metadata["language_info"] as { readonly name?: unknown } | undefined
-  const spec = metadata["kernelspec"] as { readonly language?: unknown } | undefined
-  const name = info?.name ?? spec?.language
-  return typeof name === "string" ? name.toLowerCase() : "python"
 }
 
 /** Renders again every so many milliseconds, as long as the component is there. */

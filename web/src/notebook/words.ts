@@ -1,13 +1,12 @@
 /** What the page says about cells: states with their reasons, places in the queue, why a cell is stale. Pure. */
 
+import { KIND_WORDS } from "../cells/words.ts"
 import { isEditedSince } from "../core/stale.ts"
 import { cellLabel } from "../core/cell_label.ts"
 import { cellState, isOpen, runs } from "../core/notebook.ts"
-import type { Cell, CellId, CellKind, Execution, ExecutionId, FileConflict, KnownEvent, Notebook } from "../core/types.gen.ts"
+import type { Cell, CellId, Execution, ExecutionId, FileConflict, KnownEvent, Notebook } from "../core/types.gen.ts"
 
 export { cellLabel } from "../core/cell_label.ts"
-
-export const KIND_WORDS: Record<CellKind, string> = { code: "Code", markdown: "Markdown", raw: "Raw", sql: "SQL", prompt: "Prompt" }
 
 /** "3rd, after load"; "next" for the first that waits. */
 export function queuePlace(notebook: Notebook, execution: Execution): string {
@@ -43,12 +42,6 @@ export function ordinal(number: number): string {
   const rest = number % 100
   if (rest >= 11 && rest <= 13) return `${number}th`
   return `${number}${["th", "st", "nd", "rd"][number % 10] ?? "th"}`
-}
-
-/** How long an execution took, in seconds; null for one that has not ended, or that did not run here. */
-export function took(execution: Execution | null): number | null {
-  if (!execution?.started_at || !execution.finished_at) return null
-  return Math.max(0, Date.parse(execution.finished_at) - Date.parse(execution.started_at)) / 1000
 }
 
 /** Why a cell ended as it did, in words; null where the outputs say it, or there is nothing to say. */

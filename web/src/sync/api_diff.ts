@@ -68,6 +68,8 @@ export interface MomentsCompared {
   readonly b: Moment
   readonly rows: readonly DiffRow[]
   readonly facts: readonly DiffFact[]
+  /** Of the code of the new side. */
+  readonly language: string
 }
 
 /** Compare two notebooks or runs, or one at two moments: every cell of both, from the top down. */

@@ -26,7 +26,16 @@ from .faults import Answered, on_http
 from .route import Asking, misshapen, query_of
 
 FOLDER = Path(__file__).with_name("app_files")
-PAGES = ["/", "/notebooks/{log:str}", "/runs", "/runs/{log:str}", "/settings"]
+PAGES = [
+    "/",
+    "/notebooks/{log:str}",
+    "/notebooks/{log:str}/compare",
+    "/runs",
+    "/runs/{log:str}",
+    "/runs/{log:str}/compare",
+    "/read/{log:str}",
+    "/settings",
+]
 """Addresses that the app answers by itself once it runs. web/src/sync/page_paths.ts has the same list."""
 PROGRAMS = re.compile(r"/(?:api|mcp|frame|assets|health|\.well-known)(?:/|$)|/service_worker\.js$")
 """Addresses that programs ask for: what is missing there is never answered with a page."""

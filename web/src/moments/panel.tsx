@@ -1,0 +1,28 @@
+/** Looking at earlier moments, from the palette, the menu and by a key. What is shown then is MomentView. */
+
+import { navigate } from "wouter/use-browser-location"
+
+import type { PanelSpec } from "../hooks/panel.ts"
+import type { PageContext } from "../sync/notebook_page.ts"
+import { Icon } from "../ui/Icon.tsx"
+
+export const panel: PanelSpec = {
+  name: "moments",
+  title: "Earlier moments",
+  icon: <Icon name="clock" />,
+  isHidden: true,
+  render: () => null,
+  actions: [
+    {
+      name: "moments.open",
+      title: "Look at earlier moments",
+      keys: ["Alt-T"],
+      do: lookBack,
+    },
+  ],
+}
+
+function lookBack({ live }: PageContext): void {
+  live.flush()
+  navigate(`${location.pathname}?at=${live.store.field("seq")}`)
+}
