@@ -18,8 +18,9 @@ import msgspec
 
 from ..connect import connect_store
 from ..core.errors import QuireError, Unavailable
-from ..core.events import RunSource
+from ..core.events import Permission, RunSource
 from ..core.ids import LogId
+from ..core.policies import RUN_WITH_PARAMETERS
 from ..core.values import Json
 from ..workspace.access import Identity
 
@@ -92,7 +93,8 @@ async def _prepared(told: Apart) -> Any:
     order = msgspec.structs.replace(prepared.order, log=told.run)
     if told.notebook is not None:
         source = RunSource(notebook=told.notebook, seq=told.seq, digest=order.source.digest)
-        order = msgspec.structs.replace(order, source=source, name=told.name)
+        policy: dict[str, Permission] = {RUN_WITH_PARAMETERS: "allowed"} if told.identity.grant is not None else {}
+        order = msgspec.structs.replace(order, source=source, name=told.name, policy=policy)
     return msgspec.structs.replace(prepared, order=order)
 
 

@@ -18,11 +18,13 @@ from ..actors.runtime.kernel_environment import kernel_environment, store_variab
 from ..actors.runtime.python_command import python_command
 from ..core import errors
 from ..core import events as e
-from ..core.errors import QuireError, Refused, Unavailable
+from ..core.errors import BadInput, QuireError, Refused, Unavailable
 from ..core.exchange import sheet_of
-from ..core.ids import LogId
+from ..core.ids import ActorId, LogId
 from ..core.notebook import Notebook
 from ..core.outcome import outcome_of
+from ..core.params import declared
+from ..core.sheet import Sheet
 from ..core.values import Json
 from ..files import formats
 from ..files.plain import one_line, plain
@@ -68,12 +70,13 @@ async def start_run(here: Here, wanted: RunWanted, seconds: float = BEGIN_SECOND
 def _allowed(here: Here) -> tuple[LocalWorkspace, Path]:
     """Refuse what nobody could start, before anything is."""
     identity = here.workspace.identity
-    access.check_scope(identity, "run")
     if "run" in identity.asks:
         raise Refused(
             f"{identity.actor} has to ask before it may run, and a run of a whole notebook cannot be proposed. "
             "Run its cells instead (without `parameters` and `fresh`), or ask a person for `quire run`."
         )
+    if not access.may_use_policies(identity):
+        access.check_scope(identity, "run")
     workspace = here.workspace
     if not here.may_start or here.folder is None or not isinstance(workspace, LocalWorkspace) or not workspace.where:
         raise Refused(
@@ -93,10 +96,26 @@ async def _told(here: Here, workspace: LocalWorkspace, folder: Path, wanted: Run
         variables=store_variables(os.environ),
     )
     if found.log is None:
+        access.check_scope(workspace.identity, "run")
         return msgspec.structs.replace(told, path=str(folder / (found.path or "")))
     now = await workspace.read(found.log)
-    text = formats.write(sheet_of(now, {}), "notebook.ipynb")
-    return msgspec.structs.replace(told, notebook=found.log, seq=now.seq, text=text, name=now.name)
+    identity = await workspace.run_identity(found.log, told.run)
+    sheet = sheet_of(now, {})
+    if identity.grant is not None:
+        _check_declared(sheet, told.parameters, workspace.identity.actor)
+    text = formats.write(sheet, "notebook.ipynb")
+    return msgspec.structs.replace(told, identity=identity, notebook=found.log, seq=now.seq, text=text, name=now.name)
+
+
+def _check_declared(sheet: Sheet, parameters: dict[str, Json], actor: ActorId) -> None:
+    """Who may only read gives values to what the notebook declares: any other name could be one that its code uses."""
+    names = [parameter.name for parameter in declared(sheet)]
+    for name in parameters:
+        if name not in names:
+            known = f"There is: {', '.join(names)}." if names else "It declares none."
+            raise BadInput(
+                f"The notebook has no parameter {name[:80]!r}, and {actor} may only read it. {known}", parameter=name
+            )
 
 
 async def _cwd(here: Here, folder: Path, name: str) -> Path:

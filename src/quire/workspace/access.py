@@ -44,6 +44,13 @@ _BEFORE_BIND: frozenset[Scope] = frozenset(("read", "edit", "run", "approve", "a
 """Every scope that there was before `bind`."""
 
 
+class RunGrant(msgspec.Struct, frozen=True, kw_only=True):
+    """The one run that a policy of its notebook lets somebody start who may only read there."""
+
+    run: LogId
+    notebook: LogId
+
+
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """Who somebody is, as their credentials say, and what that allows."""
 
@@ -59,6 +66,8 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """When their token ends, or an earlier one with which it was made."""
     owns: bool = False
     """Whether the files are theirs: no role in a notebook takes anything from them."""
+    grant: RunGrant | None = None
+    """Set by the workspace for the process of that run, and for nothing else: no credentials say it."""
 
     @property
     def is_bound(self) -> bool:
@@ -116,7 +125,27 @@ def runtime(name: str, starter: Identity | None = None) -> Identity:
         notebooks=starter.notebooks,
         token=starter.token,
         expires_at=starter.expires_at,
+        grant=starter.grant,
     )
+
+
+def granted(starter: Identity, grant: RunGrant) -> Identity:
+    """The same person in the run that a policy lets them start: there they may lay out its cells; elsewhere they read.
+
+    Only for a caller that has checked the policy.
+    """
+    scopes: frozenset[Scope] = frozenset(("read", "edit", "run"))
+    return msgspec.structs.replace(starter, scopes=scopes, asks=frozenset[Scope](), grant=grant)
+
+
+def may_use_policies(identity: Identity) -> bool:
+    """Whether a policy that allows something to readers is for them: for people; for an agent, if its token lets it run.
+
+    A token for an agent that only reads stays one: whoever made it did not mean it to start anything.
+    """
+    kind = actor_kind(identity.actor)
+    is_trusted = kind == "human" or (kind == "agent" and "run" in identity.scopes)
+    return is_trusted and "run" not in identity.asks
 
 
 def scopes_of(event: KnownEvent, actor: ActorId) -> frozenset[Scope]:

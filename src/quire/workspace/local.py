@@ -23,9 +23,10 @@ from ..core.errors import BadInput, Conflict, NotFound, Refused
 from ..core.events import BlobRef, Draft, Entry, KnownEvent, Scope
 from ..core.ids import WORKSPACE_LOG, ActorId, ExecutionId, LogId, TokenId, check_id
 from ..core.notebook import Notebook
+from ..core.policies import RUN_WITH_PARAMETERS, permission, with_permission
 from ..core.reduce import REDUCER, fold
 from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Seen, Store, Table
-from . import access, clock, holds, invitations, notebook_access, redacting, signing_in, speech, tokens
+from . import access, clock, holds, invitations, notebook_access, redacting, run_policy, signing_in, speech, tokens
 from .access import Identity
 from .attached import Given, RuntimeFound, answer_input, found_in
 from .bundle import Carried, read_bundle, write_bundle
@@ -40,6 +41,7 @@ from .live import Live
 from .notebook_access import NotebookAccess
 from .proposing import as_proposal, has_to_ask
 from .rights import Rights, Standing
+from .run_policy import RunPolicy
 from .sharing import Shared
 from .signing_in import BrowserSession
 from .tokens import ListedToken, NewToken
@@ -63,6 +65,8 @@ class _Shared(msgspec.Struct, kw_only=True):
     watchings: Watchings
     where: str
     live: dict[LogId, Live[Any]] = {}
+    granted: dict[ActorId, dict[LogId, float]] = {}
+    """The runs that people started whom a policy lets, and when; those that have ended go at the next look."""
     redacting: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
     queries: WeakValueDictionary[str, asyncio.Lock] = msgspec.field(
         default_factory=WeakValueDictionary[str, asyncio.Lock]
@@ -149,6 +153,48 @@ class LocalWorkspace:
 
     async def _check(self, log: LogId, scope: Scope) -> Standing:
         return await self._rights.check(self.identity, log, scope)
+
+    # ---- Who may start runs
+
+    async def run_identity(self, log: LogId, run: LogId) -> Identity:
+        """Return who acts in a run of a notebook that whoever asks wants to start; Refused if they may not.
+
+        Where the owner lets readers start runs, that is themselves with a grant for that one run.
+        """
+        granted = await self._rights.run_grant(self.identity, log, run)
+        if granted is None:
+            await self.check(log, "run")
+            return self.identity
+        now = asyncio.get_running_loop().time()
+        mine = self._shared.granted.setdefault(self.identity.actor, {})
+        for each in [each for each, since in mine.items() if not await self._is_going(each, now - since)]:
+            mine.pop(each, None)
+        run_policy.check_open(self.identity.actor, len(mine))
+        mine[run] = now
+        return granted
+
+    async def _is_going(self, run: LogId, seconds: float) -> bool:
+        """Whether a run that was granted so long ago has not ended; one without a log yet is about to begin."""
+        found = (await self._live(run).read()).run
+        return found.is_open if found is not None else seconds < run_policy.BEGIN_SECONDS
+
+    async def run_policy(self, log: LogId) -> RunPolicy:
+        """Return who may start runs of a notebook. Needs to read it."""
+        await self.read(log)
+        directory = await self._directory()
+        standing = await self._standing()
+        scopes = standing.scopes(await self._rights.place(log, directory))
+        granted = await self._rights.run_grant(self.identity, log, log)
+        return RunPolicy(
+            viewers_may_run=permission(directory, RUN_WITH_PARAMETERS, log) == "allowed",
+            may_run=granted is not None or ("run" in scopes and "run" not in self.identity.asks),
+            may_change="admin" in scopes,
+        )
+
+    async def let_viewers_run(self, log: LogId, *, allowed: bool) -> None:
+        """Decide whether everybody who may read a notebook may start runs of it. Needs to own it."""
+        event = with_permission(await self._directory(), RUN_WITH_PARAMETERS, log, "allowed" if allowed else None)
+        await self.submit(WORKSPACE_LOG, [Draft(id=clock.new_id(), event=event)])
 
     # ---- Runtimes
 

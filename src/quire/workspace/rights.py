@@ -21,13 +21,14 @@ from ..core import events as e
 from ..core.directory import Directory, role_key
 from ..core.errors import BadInput, Conflict, NotFound, Refused
 from ..core.events import Draft, KnownEvent, Scope
-from ..core.ids import WORKSPACE_LOG, ActorId, LogId
+from ..core.ids import WORKSPACE_LOG, ActorId, LogId, actor_kind
 from ..core.paths import check_bound_path
+from ..core.policies import RUN_WITH_PARAMETERS, permission
 from ..core.roles import ALL_SCOPES, ROLE_SCOPES, Place, chain, closed_notebooks, scopes_in
 from ..core.shape import blob_refs
 from ..stores.store import Store
 from . import access
-from .access import Identity, bound_by
+from .access import Identity, RunGrant, bound_by
 from .bindings import Bindings
 from .bound_files import place_of
 from .references import References
@@ -48,9 +49,12 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         who = self.identity
         if not who.is_bound:
             return who.scopes
+        if who.grant is not None and who.grant.run == place.log:
+            return who.scopes
         if who.notebooks is not None and not any(each.log in who.notebooks for each in chain(place)):
             return frozenset()
-        return who.scopes & self._by_role(place)
+        allowed = who.scopes & self._by_role(place)
+        return allowed & {"read"} if who.grant is not None else allowed
 
     def check(self, place: Place, scope: Scope) -> None:
         """Refuse what they may not do."""
@@ -92,6 +96,8 @@ class _Begun(msgspec.Struct, frozen=True, kw_only=True):
 
     made_by: frozenset[ActorId] = frozenset()
     of: LogId | None = None
+    started_by: ActorId | None = None
+    """Who requested the run, where it is one."""
 
 
 class Rights:
@@ -163,9 +169,14 @@ class Rights:
             return self._begun.get(log, _Begun())
         records = await self._store.read(log, 0, 1)
         event = codec.entry(records[0]).event if records else begins
-        of = event.source.notebook if isinstance(event, e.RunRequested) else None
         made_by = {who for each in records for who in (each.actor, each.on_behalf_of) if who is not None}
-        found = _Begun(made_by=frozenset(made_by), of=of)
+        if isinstance(event, e.RunRequested):
+            # Who was let start a run does not own it: its cells are as closed to them as those of its notebook.
+            made_by = set[ActorId]() if RUN_WITH_PARAMETERS in event.policy else made_by
+            starter = records[0].actor if records else None
+            found = _Begun(made_by=frozenset(made_by), of=event.source.notebook, started_by=starter)
+        else:
+            found = _Begun(made_by=frozenset(made_by))
         if records:
             self._begun[log] = found
         return found
@@ -175,16 +186,22 @@ class Rights:
     async def check_submission(self, identity: Identity, log: LogId, drafts: Sequence[Draft]) -> None:
         """Refuse what they may not say in a log, and what would give away more than they have."""
         needed: set[Scope] = {scope for each in drafts for scope in access.scopes_of(each.event, identity.actor)}
+        if needed == {"run"} and await self._cancels_own_run(identity, log, drafts):
+            needed = {"read"}
         for scope in sorted(needed - {"admin"}):
             await self.check(identity, log, scope, drafts[0].event)
         for draft in drafts:
             event = draft.event
             if isinstance(event, e.RoleSet):
                 await self._check_role(identity, log, event)
+            elif isinstance(event, e.PolicySet) and event.notebook is not None:
+                await self._check_policy(identity, log, event.notebook)
             elif access.scope_of(event, identity.actor) == "admin":
                 await self.check(identity, log, "admin")
             if isinstance(event, e.TokenCreated):
                 check_grant(identity, event)
+            if isinstance(event, e.RunRequested):
+                _check_run_grant(identity, log, event)
             if isinstance(event, e.FileBound) and event.path is not None:
                 await self._check_place(identity, event.path)
             if isinstance(event, e.FileMerged):
@@ -200,6 +217,36 @@ class Rights:
         standing.check_role(event)
         if event.notebook is not None and await self._store.info(event.notebook) is None:
             raise NotFound(f"There is no notebook or run {event.notebook!r} to have a role in.")
+
+    async def _check_policy(self, identity: Identity, log: LogId, notebook: LogId) -> None:
+        """What is allowed in a notebook is decided by its owner."""
+        if log != WORKSPACE_LOG:
+            raise BadInput("policy_set belongs into the workspace log, not into a notebook's.")
+        await self.check(identity, notebook, "admin")
+        if await self._store.info(notebook) is None:
+            raise NotFound(f"There is no notebook or run {notebook!r} to have a policy for.")
+
+    # ---- Runs
+
+    async def run_grant(self, identity: Identity, log: LogId, run: LogId) -> Identity | None:
+        """Who somebody is in a run of a notebook that they may only read, where its policy lets readers start runs."""
+        standing = await self.standing(identity)
+        if not identity.is_bound or identity.grant is not None or not access.may_use_policies(identity):
+            return None
+        scopes = standing.scopes(await self.place(log, standing.directory))
+        is_allowed = permission(standing.directory, RUN_WITH_PARAMETERS, log) == "allowed"
+        if "run" in scopes or "read" not in scopes or not is_allowed:
+            return None
+        return access.granted(identity, RunGrant(run=run, notebook=log))
+
+    async def _cancels_own_run(self, identity: Identity, log: LogId, drafts: Sequence[Draft]) -> bool:
+        """Whether a person only asks for a run to be stopped that they started: for that it is enough to read it."""
+        if actor_kind(identity.actor) != "human" or log == WORKSPACE_LOG:
+            return False
+        if not all(isinstance(draft.event, e.RunCancelRequested) for draft in drafts):
+            return False
+        is_imported = log in (await self.directory()).imports  # who began it elsewhere is nobody here
+        return not is_imported and (await self._begin(log)).started_by == identity.actor
 
     # ---- Files
 
@@ -313,6 +360,16 @@ class Rights:
             return None
         left = datetime.fromisoformat(identity.expires_at) - datetime.fromisoformat(self.now())
         return max(0.0, left.total_seconds())
+
+
+def _check_run_grant(identity: Identity, log: LogId, event: e.RunRequested) -> None:
+    """Who was let start one run of a notebook starts that one, and its log says by which policy."""
+    grant = identity.grant
+    if grant is None:
+        return
+    is_that = (grant.run, grant.notebook) == (log, event.source.notebook)
+    if not is_that or event.policy.get(RUN_WITH_PARAMETERS) != "allowed":
+        raise Refused(f"{identity.actor} was let start run {grant.run} of notebook {grant.notebook}, and no other.")
 
 
 def _place(line: Sequence[tuple[LogId, _Begun]], directory: Directory) -> Place:

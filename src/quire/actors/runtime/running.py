@@ -58,6 +58,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     cwd: Path
     parameters: dict[str, Json] = {}
     metadata: dict[str, Json] = {}
+    policy: dict[str, e.Permission] = {}
+    """By what else than their rights whoever starts it may: it is recorded with the run."""
     secrets: dict[str, str] = {}
     start_timeout: float = 60
     execution_timeout: float | None = None
@@ -182,6 +184,7 @@ async def _request(owner: Workspace, order: Order, runtime: RuntimeId) -> None:
         source=source,
         parameters=order.parameters,
         environment=wanted,
+        policy=order.policy,
         runtime=runtime,
         metadata=metadata_of(order.sheet),
     )
