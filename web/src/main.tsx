@@ -48,6 +48,8 @@ const RunComparison = lazy(loadRunComparison)
 const RunAgainForm = lazy(() => import("./params/RunAgainForm.tsx"))
 const RunList = lazy(loadRunList)
 const MomentView = lazy(() => import("./moments/MomentView.tsx"))
+const ReadingPage = lazy(() => import("./reading/ReadingPage.tsx"))
+const ReadingForm = lazy(() => import("./params/ReadingForm.tsx"))
 const ComparePage = lazy(() => import("./moments/ComparePage.tsx"))
 const NotebookPage = lazy(() => loadNotebook().then((module) => ({ default: module.NotebookPage })))
 
@@ -77,6 +79,7 @@ async function loadPanels(): Promise<readonly PanelSpec[]> {
     import("./sharing/panel.tsx"),
     import("./tour/panel.tsx"),
     import("./moments/panel.tsx"),
+    import("./reading/panel.tsx"),
   ])
   return panels.map(({ panel }) => panel)
 }
@@ -129,6 +132,9 @@ function Pages({ parts, preferences, nonce }: Omit<AppProps, "refusal">) {
         {({ log }) => <ComparePage key={log} log={decoded(log)} parts={parts} nonce={nonce} />}
       </Route>
       <Route path="/runs/:log">{notebook}</Route>
+      <Route path="/read/:log">
+        {({ log }) => <ReadingPage key={log} log={decoded(log)} parts={parts} nonce={nonce} Form={ReadingForm} />}
+      </Route>
       <Route path="/runs">
         <RunsPage parts={parts} RunAgainForm={RunAgainForm} />
         <PageKeys />

@@ -56,7 +56,7 @@ function RunWords({ context, notebook, run }: { readonly context: PageContext; r
   return <span>{`${ENDS[run.status]}${seconds === null ? "" : `, took ${duration(seconds)}`}`}</span>
 }
 
-const ENDS: Readonly<Record<Exclude<Run["status"], "queued" | "claimed" | "running">, string>> = {
+export const ENDS: Readonly<Record<Exclude<Run["status"], "queued" | "claimed" | "running">, string>> = {
   success: "Finished",
   error: "Failed",
   timeout: "Took too long and was stopped",
@@ -65,13 +65,13 @@ const ENDS: Readonly<Record<Exclude<Run["status"], "queued" | "claimed" | "runni
   lost: "Lost: its runtime is gone",
 }
 
-function markOf(notebook: Notebook | null): string {
+export function markOf(notebook: Notebook | null): string {
   const status = notebook?.run?.status ?? "queued"
   if (status === "success") return "ok"
   return status === "claimed" ? "queued" : status
 }
 
-function faultText({ fault, failed_cell }: Run): string {
+export function faultText({ fault, failed_cell }: Run): string {
   const where = failed_cell ? `In cell ${failed_cell}: ` : ""
   return `${where}${fault?.ename ?? ""}: ${fault?.evalue ?? ""}`
 }
