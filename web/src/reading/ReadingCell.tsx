@@ -6,8 +6,9 @@ import { isFolded } from "../actions/cell_edits.ts"
 import { CellShown, CellText } from "../cells/ReadCell.tsx"
 import { KIND_WORDS } from "../cells/words.ts"
 import { cellState, runs } from "../core/notebook.ts"
-import type { Cell } from "../core/types.gen.ts"
+import type { Cell, Output } from "../core/types.gen.ts"
 import type { OutputContext } from "../outputs/context.ts"
+import { isResult } from "../outputs/media.ts"
 import { stateWord } from "../ui/StateMark.tsx"
 import css from "./Reading.module.css"
 
@@ -16,6 +17,13 @@ interface Props {
   readonly language: string
   readonly context: OutputContext
   readonly isCodeShown: boolean
+}
+
+/** Whether an output is a result and shows nothing else. */
+function isNamedValue(output: Output): boolean {
+  if (output.kind !== "display" || Object.keys(output.blobs ?? {}).length > 0) return false
+  const media = Object.keys(output.data ?? {})
+  return media.some(isResult) && media.every((each) => isResult(each) || each === "text/plain")
 }
 
 export const ReadingCell = memo(function ReadingCell({ cell, language, context, isCodeShown }: Props) {
@@ -30,9 +38,11 @@ export const ReadingCell = memo(function ReadingCell({ cell, language, context, 
   }
   const state = cellState(cell)
   const isGoing = state === "running" || state === "queued"
-  const hasOutputs = runs(cell) && (execution?.outputs.length ?? 0) > 0 && !isFolded(cell, "outputs")
+  const outputs = runs(cell) && !isFolded(cell, "outputs") ? (execution?.outputs ?? []) : []
+  // Named values stand in the table at the top.
+  const hasOutputs = isCodeShown ? outputs.length > 0 : !outputs.every(isNamedValue)
   // What ended without a word of its own: the reader has to know that something is missing here.
-  const isBroken = runs(cell) && !hasOutputs && ["timeout", "dead_kernel", "lost", "skipped", "cancelled"].includes(state)
+  const isBroken = runs(cell) && !outputs.length && ["timeout", "dead_kernel", "lost", "skipped", "cancelled"].includes(state)
   if (!isCodeShown && !hasOutputs && !isGoing && !isBroken) return null
   return (
     <section className={css["cell"]} data-cell={id} data-kind={kind} data-state={runs(cell) ? state : undefined} aria-label={name ?? `${KIND_WORDS[kind]} cell`}>
