@@ -14,9 +14,11 @@ from msgspec import Meta
 from ..core.events import CellChange, CellKind, ExecutionClaimed, Role, RunCell, RunClaimed, Scope
 from ..core.ids import ActorId, CellId, ExecutionId, LogId, ProposalId
 from ..core.notebook import Execution, ProposalState
+from ..core.undo import UndoPlan
 from ..core.values import Json
 from .holds import Hold
 from .leases import LEASE_SECONDS
+from .wire import EntryOnWire
 
 MAX_NUMBER = 2**53 - 1
 Number: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
@@ -262,6 +264,24 @@ class Reason(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Why, for the record."""
 
     why: Text = ""
+
+
+class UndoWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose edits to take back, and after which event."""
+
+    by: ActorId
+    since: Number = 0
+    seq: Number | None = None
+    """The `seq` of the plan that was looked at: 409 when cells were changed after it. Without, it is planned again."""
+
+
+class UndoDone(msgspec.Struct, frozen=True, kw_only=True):
+    """What was taken back, by which events; or the one proposal that was made of them."""
+
+    plan: UndoPlan
+    entries: list[EntryOnWire]
+    proposed: bool = False
+    """Whether the bearer has to ask, so that the only entry is a proposal."""
 
 
 class RunProposed(msgspec.Struct, frozen=True, kw_only=True):

@@ -26,6 +26,7 @@ from ..core.reduce import REDUCER
 from ..core.rules import Asking
 from ..core.rules.cells import edits_of
 from ..core.text import Edit
+from ..core.undo import CELL_CHANGES
 from ..stores.store import Append, Appended, Mask, Snapshot, Store, Unsealed
 from . import access
 from .access import Identity
@@ -170,14 +171,25 @@ class Live(Generic[V]):
     # ---- Writing
 
     async def submit(
-        self, drafts: Sequence[Draft], identity: Identity, *, epoch: int | None = None, masks: Sequence[Mask] = ()
+        self,
+        drafts: Sequence[Draft],
+        identity: Identity,
+        *,
+        epoch: int | None = None,
+        masks: Sequence[Mask] = (),
+        cells_at: int | None = None,
     ) -> list[Entry]:
-        """Record the drafts, all or none, after whatever else comes in meanwhile."""
+        """Record the drafts, all or none, after whatever else comes in meanwhile.
+
+        With `cells_at`, Conflict when cells were changed after that number.
+        """
         for _ in range(ATTEMPTS):
             async with self._lock:
                 await self._look()
                 taken_back = self._taken_back
                 try:
+                    if cells_at is not None:
+                        await self._check_cells(cells_at)
                     entries, unsealed = await self._prepare(drafts, identity, epoch)
                 except QuireError:
                     # It may be refused because it is there already, or because we have not seen something.
@@ -238,6 +250,14 @@ class Live(Generic[V]):
                 self._ahead = Head(last.seq, last.hash, last.at) if last is not None else self._committed
             raise
         return entries, unsealed
+
+    async def _check_cells(self, since: int) -> None:
+        recent = (entry.event for entry in (*self._since, *self._pending) if entry.seq > since)
+        older = since < self._settled_seq and await self._store.read(
+            self._log, since, self._settled_seq, limit=1, types=CELL_CHANGES
+        )
+        if older or any(codec.type_of(event) in CELL_CHANGES for event in recent):
+            raise Conflict(f"Cells of {self._log} were changed after event {since}. Look at it again, then repeat it.")
 
     async def _earlier(self, drafts: Sequence[Draft]) -> dict[tuple[CellId, int], list[Edit]]:
         """The edits that the drafts' own edits are to be rebased over."""

@@ -25,8 +25,9 @@ from ..core.ids import WORKSPACE_LOG, ActorId, ExecutionId, LogId, TokenId, chec
 from ..core.notebook import Notebook
 from ..core.policies import RUN_WITH_PARAMETERS, permission, with_permission
 from ..core.reduce import REDUCER, fold
+from ..core.undo import UndoPlan
 from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Seen, Store, Table
-from . import access, clock, holds, invitations, notebook_access, redacting, run_policy, signing_in, speech, tokens
+from . import access, clock, holds, invitations, notebook_access, redacting, run_policy, signing_in, speech, tokens, undo
 from .access import Identity
 from .attached import Given, RuntimeFound, answer_input, found_in
 from .bundle import Carried, read_bundle, write_bundle
@@ -47,7 +48,7 @@ from .signing_in import BrowserSession
 from .tokens import ListedToken, NewToken
 from .verifying import derived_line, verify_log
 from .watching import Watcher, Watching, Watchings
-from .workspace import Claim, Held, Verified
+from .workspace import Claim, Held, Undone, Verified
 
 MAX_LEASE_SECONDS = 3600.0
 AT_ONCE_SECONDS = 2.0
@@ -217,23 +218,50 @@ class LocalWorkspace:
         check_drafts(log, drafts)
         return await self._submit_checked(log, drafts)
 
+    async def plan_undo(self, log: LogId, by: ActorId, since: int = 0) -> UndoPlan:
+        """Plan the undo of what an actor did to the cells of a notebook after a number."""
+        return await undo.plan(self, log, by, since)
+
+    async def undo(self, log: LogId, by: ActorId, since: int = 0, *, seq: int | None = None) -> Undone:
+        """Take back what an actor did to the cells of a notebook after a number, all or none of it.
+
+        With `seq`, Conflict when cells were changed after that number; without, it is planned again.
+        """
+        attempts = undo.ATTEMPTS if seq is None else 1
+        while True:
+            made = await undo.plan(self, log, by, since)
+            if not made.changes:
+                return Undone(plan=made)
+            drafts = undo.drafts_of(made)
+            check_drafts(log, drafts)
+            try:
+                at = made.seq if seq is None else seq
+                entries = await self._submit_checked(log, drafts, why=undo.reason(made), cells_at=at)
+                return Undone(plan=made, entries=entries)
+            except Conflict:
+                attempts -= 1
+                if not attempts:
+                    raise
+
     async def submit_once(self, log: LogId, draft: Draft) -> Entry:
         """Record a draft whose key is Quire's own: once in the workspace, whoever is first."""
         check_drafts(log, [draft], house_keys=True)
         (entry,) = await self._submit_checked(log, [draft])
         return entry
 
-    async def _submit_checked(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
+    async def _submit_checked(
+        self, log: LogId, drafts: Sequence[Draft], *, why: str | None = None, cells_at: int | None = None
+    ) -> list[Entry]:
         await self._rights.check_submission(self.identity, log, drafts)
         if log != WORKSPACE_LOG and has_to_ask(self.identity, drafts):
-            drafts = [as_proposal(self.identity, drafts, await self._live(log).read())]
-        entries = await self._submit(log, drafts)
+            drafts = [as_proposal(self.identity, drafts, await self._live(log).read(), why)]
+        entries = await self._submit(log, drafts, cells_at)
         await self._rights.forget_uploads(self.identity, drafts)
         for other in {entry.log for entry in entries} - {log}:
             await self._check(other, "read")  # the first event of an id or key may stand in another log
         return entries
 
-    async def _submit(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
+    async def _submit(self, log: LogId, drafts: Sequence[Draft], cells_at: int | None = None) -> list[Entry]:
         binds = any(isinstance(draft.event, e.FileBound) and draft.event.path is not None for draft in drafts)
         if any(isinstance(draft.event, e.PayloadRedacted) for draft in drafts):
             if binds:
@@ -245,7 +273,7 @@ class LocalWorkspace:
         if binds:
             # Shielded: begun, it is finished, whoever goes away meanwhile.
             return await asyncio.shield(self._submit_binding(log, drafts))
-        return await self._live(log).submit(drafts, self.identity)
+        return await self._live(log).submit(drafts, self.identity, cells_at=cells_at)
 
     async def _submit_claim(self, log: LogId, drafts: Sequence[Draft], claim: Claim) -> list[Entry]:
         """A claim is a lease first, then an event that carries its epoch (rule 10)."""

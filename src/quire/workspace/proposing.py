@@ -28,7 +28,7 @@ def has_to_ask(identity: Identity, drafts: Iterable[Draft]) -> bool:
     )
 
 
-def as_proposal(identity: Identity, drafts: Sequence[Draft], now: Notebook) -> Draft:
+def as_proposal(identity: Identity, drafts: Sequence[Draft], now: Notebook, why: str | None = None) -> Draft:
     """One proposal for all of the drafts. It has the id, key and cause of the first: sent again, it is answered."""
     changes: list[e.CellChange] = []
     effects: list[RunCell] = []
@@ -44,7 +44,10 @@ def as_proposal(identity: Identity, drafts: Sequence[Draft], now: Notebook) -> D
             _refuse(identity, event)
     first = drafts[0]
     made = ProposalMade(
-        proposal=ProposalId(first.id), why=_why(changes, effects), changes=tuple(changes), effects=tuple(effects)
+        proposal=ProposalId(first.id),
+        why=_why(changes, effects) if why is None else why,
+        changes=tuple(changes),
+        effects=tuple(effects),
     )
     return Draft(id=first.id, key=first.key, cause=first.cause, event=made)
 

@@ -19,6 +19,7 @@ from ..core.errors import QuireError
 from ..core.events import BlobRef, Draft, Entry, Scope
 from ..core.ids import ActorId, ExecutionId, LogId, check_id
 from ..core.notebook import Notebook
+from ..core.undo import UndoPlan
 from ..stores.store import PAGE, Growth, LogInfo, LogKind, Seen, Table
 from . import bodies, remote_files, wire
 from .access import Identity
@@ -34,7 +35,7 @@ from .remote_lanes import RemoteLanes
 from .remote_socket import Socket
 from .remote_streams import Feeding, Following
 from .tokens import ListedToken, NewToken
-from .workspace import Claim, Held, Verified
+from .workspace import Claim, Held, Undone, Verified
 
 CLOSE_SECONDS = 2.0
 """How long closing may take for the sake of good order."""
@@ -125,6 +126,18 @@ class RemoteWorkspace:
         if not answer.entries:
             raise unexpected(self._calls.address, "Something was recorded, and it does not say what")
         return [wire.to_entry(entry) for entry in answer.entries]
+
+    async def plan_undo(self, log: LogId, by: ActorId, since: int = 0) -> UndoPlan:
+        """Plan the undo of what an actor did to the cells of a notebook after a number."""
+        asked = path("notebooks", _checked(log), "undo")
+        return await self._calls.ask("GET", asked, UndoPlan, params={"by": by, "since": since})
+
+    async def undo(self, log: LogId, by: ActorId, since: int = 0, *, seq: int | None = None) -> Undone:
+        """Take back what an actor did to the cells of a notebook after a number, all or none of it."""
+        body = bodies.UndoWanted(by=by, since=since, seq=seq)
+        asked = path("notebooks", _checked(log), "undo")
+        done = await self._calls.ask("POST", asked, bodies.UndoDone, body=body, once=True)
+        return Undone(plan=done.plan, entries=[wire.to_entry(entry) for entry in done.entries])
 
     # ---- Reading
 

@@ -13,9 +13,10 @@ import msgspec
 
 from ..core.chain import Flaw, Head
 from ..core.directory import Directory
-from ..core.events import BlobRef, Draft, Entry, ExecutionClaimed, RunClaimed, Scope
+from ..core.events import BlobRef, Draft, Entry, ExecutionClaimed, ProposalMade, RunClaimed, Scope
 from ..core.ids import ActorId, ExecutionId, LogId
 from ..core.notebook import Notebook
+from ..core.undo import UndoPlan
 from ..core.values import Json
 from ..stores.store import Growth, LogInfo, LogKind, Seen, Table
 from .access import Identity
@@ -45,6 +46,19 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     head: Head
     flaw: Flaw | None = None
+
+
+class Undone(msgspec.Struct, frozen=True, kw_only=True):
+    """What was taken back, and the events by which; none when there was nothing to take back."""
+
+    plan: UndoPlan
+    entries: list[Entry] = []
+
+    @property
+    def proposal(self) -> ProposalMade | None:
+        """The proposal that was made instead, of somebody who has to ask."""
+        made = self.entries[0].event if self.entries else None
+        return made if isinstance(made, ProposalMade) else None
 
 
 class Speaking(Protocol):
@@ -95,6 +109,17 @@ class Workspace(Protocol):
 
         A draft whose id or key was used before is answered with the first event. Of a bearer who has to
         ask, the drafts become one proposal, which is returned instead: `proposing.proposed` tells.
+        """
+        ...
+
+    async def plan_undo(self, log: LogId, by: ActorId, since: int = 0) -> UndoPlan:
+        """Plan the undo of what an actor did to the cells of a notebook after a number."""
+        ...
+
+    async def undo(self, log: LogId, by: ActorId, since: int = 0, *, seq: int | None = None) -> Undone:
+        """Take back what an actor did to the cells of a notebook after a number, all or none of it.
+
+        With `seq`, Conflict when cells were changed after that number; without, it is planned again.
         """
         ...
 

@@ -25,6 +25,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "cancel": ("run", "Ask a run to stop."),
     "runs": ("runs", "List runs, look at one, compare two."),
     "edit": ("edit", "Change what cells say."),
+    "undo": ("undo", "Take back all that one actor did, and keep the rest."),
     "execute": ("execute", "Run cells, or other code, in a living kernel."),
     "wait": ("wait", "Wait for what runs, or for an answer."),
     "interrupt": ("interrupt", "Stop what runs in a notebook."),

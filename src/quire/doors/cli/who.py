@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...core.errors import BadInput, NotFound
 from ...core.ids import ACTOR_KINDS, ActorId, check_actor, nearest
 from ...workspace.workspace import Workspace
@@ -18,9 +20,9 @@ def new_actor(name: str, kind: str | None) -> ActorId:
     return check_actor(name if colon else f"{kind}:{name}")
 
 
-async def known_actor(workspace: Workspace, name: str) -> ActorId:
-    """An actor who has been here, has a token or was introduced; else the nearest are named."""
-    known = await _known(workspace)
+async def known_actor(workspace: Workspace, name: str, also: Iterable[ActorId] = ()) -> ActorId:
+    """An actor who has been here, has a token or was introduced, or one of `also`; else the nearest are named."""
+    known = list(dict.fromkeys((*await _known(workspace), *also)))
     matching = [each for each in known if name in (each, each.partition(":")[2])]
     if len(matching) == 1:
         return matching[0]

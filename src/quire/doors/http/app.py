@@ -36,6 +36,7 @@ from . import (
     signing_in,
     tokens,
     trust,
+    undo,
     web_pages,
 )
 from .access_log import AccessLog
@@ -75,6 +76,7 @@ ROUTES: list[HTTPRouteHandler] = [
     *run_policy.ROUTES,
     *runtimes.ROUTES,
     *proposals.ROUTES,
+    *undo.ROUTES,
     *notebook_files.ROUTES,
     *blobs.ROUTES,
     *carrying.ROUTES,
