@@ -65,6 +65,14 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     effects: dict[str, Permission] = {}
 
 
+class Pause(msgspec.Struct, frozen=True, kw_only=True):
+    """Who paused an actor or a token, when and why."""
+
+    by: ActorId
+    at: str
+    why: str = ""
+
+
 class Directory(msgspec.Struct, kw_only=True):
     """The fold of the workspace log up to `seq`. Treat it as frozen."""
 
@@ -75,13 +83,15 @@ class Directory(msgspec.Struct, kw_only=True):
     policies: list[Policy] = []
     tokens: dict[TokenId, Token] = {}
     imports: dict[LogId, Imported] = {}
+    paused: dict[str, Pause] = {}
+    """By the id of an actor or a token."""
     skipped: int = 0
 
 
 def fold_directory(entries: Iterable[Entry], start: Directory | None = None) -> Directory:
     """Return the directory that `entries` of the workspace log make of `start`."""
     now = replace(start) if start is not None else Directory()
-    for name in ("actors", "roles", "policies", "tokens", "imports"):
+    for name in ("actors", "roles", "policies", "tokens", "imports", "paused"):
         setattr(now, name, getattr(now, name).copy())
     for entry in entries:
         now.seq = entry.seq
@@ -117,6 +127,21 @@ def end_of(now: Directory, token: TokenId) -> str | None:
     return min((end for end in ends if end is not None), default=None)
 
 
+def pause_of(
+    now: Directory, actor: ActorId, on_behalf_of: ActorId | None = None, token: TokenId | None = None
+) -> tuple[str, Pause] | None:
+    """Return the pause that holds somebody, and whose it is: theirs, that of whom they act for, or of a token above theirs.
+
+    A runtime is never held: it serves what others asked for, and what runs goes on until it is interrupted.
+    """
+    if actor_kind(actor) == "runtime" or not now.paused:
+        return None
+    names: list[str | None] = [token, actor, on_behalf_of]
+    for above, found in lineage(now, token) if token is not None else ():
+        names += [above] if found is None else [above, found.actor, found.on_behalf_of]
+    return next(((name, now.paused[name]) for name in names if name is not None and name in now.paused), None)
+
+
 def _apply(now: Directory, entry: Entry) -> None:
     match event := entry.event:
         case e.ActorKnown():
@@ -131,6 +156,10 @@ def _apply(now: Directory, entry: Entry) -> None:
             _create_token(now, entry, event)
         case e.TokenRevoked():
             now.tokens[event.token] = replace(now.tokens[event.token], revoked_by=entry.by)
+        case e.ActorPaused():
+            now.paused[event.token or event.actor or ""] = Pause(by=entry.by, at=entry.at, why=event.why)
+        case e.ActorResumed():
+            now.paused.pop(event.token or event.actor or "", None)
         case e.LogImported():
             now.imports[event.log] = Imported(seq=event.seq, hash=event.hash, by=entry.by, at=entry.at)
         case e.PayloadRedacted():

@@ -669,6 +669,21 @@ class TokenRevoked(Event, frozen=True, kw_only=True, tag="token_revoked"):
     token: TokenId
 
 
+class ActorPaused(Event, frozen=True, kw_only=True, tag="actor_paused"):
+    """An actor, or whoever comes with one token, is refused everything until it is resumed; so are tokens made with it."""
+
+    actor: ActorId | None = None
+    token: TokenId | None = None
+    why: Content = ""
+
+
+class ActorResumed(Event, frozen=True, kw_only=True, tag="actor_resumed"):
+    """An actor or a token that was paused may go on."""
+
+    actor: ActorId | None = None
+    token: TokenId | None = None
+
+
 class LogImported(Event, frozen=True, kw_only=True, tag="log_imported"):
     """A log came from elsewhere: its events up to `seq` were stamped there, not here."""
 
@@ -739,7 +754,8 @@ PlainEvent: TypeAlias = NotebookCreated | NotebookRenamed | NotebookArchived | M
 NotebookEvent: TypeAlias = (
     CellChange | ExecutionEvent | RunEvent | ProposalEvent | CommentEvent | FileEvent | PlainEvent
 )
-WorkspaceEvent: TypeAlias = ActorKnown | RoleSet | PolicySet | TokenCreated | TokenRevoked | LogImported
+PauseEvent: TypeAlias = ActorPaused | ActorResumed
+WorkspaceEvent: TypeAlias = ActorKnown | RoleSet | PolicySet | TokenCreated | TokenRevoked | PauseEvent | LogImported
 KnownEvent: TypeAlias = NotebookEvent | WorkspaceEvent | PayloadRedacted
 # Tags are on disk for ever; class names are ours to improve.
 AnyEvent: TypeAlias = KnownEvent | Unknown

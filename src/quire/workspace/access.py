@@ -17,7 +17,7 @@ from collections.abc import Collection
 import msgspec
 
 from ..core import events as e
-from ..core.directory import RUNTIME_SCOPES, Directory, Token, end_of, ended_by
+from ..core.directory import RUNTIME_SCOPES, Directory, Token, end_of, ended_by, pause_of
 from ..core.errors import BadInput, Refused
 from ..core.events import Entry, KnownEvent, Scope
 from ..core.ids import MIRROR, ActorId, LogId, TokenId, actor_kind, check_actor
@@ -182,6 +182,70 @@ def check_scope(identity: Identity, scope: Scope) -> None:
     if scope == "serve":
         raise Refused(f"{told} Only a runtime serves: use its token (`quire token new --kind runtime`).")
     raise Refused(f"{told} Ask whoever runs the workspace for a token with it (`quire token new --scope`).")
+
+
+# ---- Pauses
+
+
+def check_not_paused(directory: Directory, identity: Identity) -> None:
+    """Refuse whoever is paused: themselves, the person they act for, or a token above theirs."""
+    found = pause_of(directory, identity.actor, identity.on_behalf_of, identity.token)
+    if found is None:
+        return
+    name, pause = found
+    whose = (
+        f"{_told_paused(directory, identity, name)} is paused by {pause.by} since {pause.at[:16].replace('T', ' ')} UTC"
+    )
+    why = f": {pause.why.rstrip('.')}" if pause.why else ""
+    details = {"name": name, "by": pause.by, "at": pause.at, "why": pause.why}
+    raise Refused(f"{whose}{why}. Ask {pause.by}, or wait until it is resumed.", paused=details)
+
+
+def _told_paused(directory: Directory, identity: Identity, name: str) -> str:
+    if name == identity.actor:
+        return name
+    if name == identity.on_behalf_of:
+        return f"{name}, for whom {identity.actor} acts,"
+    token = directory.tokens.get(TokenId(name))
+    if token is None:
+        return f"{name}, with whose token that of {identity.actor} was made,"
+    return f"Token {name} of {token.actor}"
+
+
+def check_pause(identity: Identity, directory: Directory, event: e.PauseEvent, *, administers: bool) -> None:
+    """Refuse a pause, or its end, by somebody who may not decide on it.
+
+    A human with `admin` may, and the person for whom an agent acts; what somebody else paused, only the former resumes.
+    """
+    if actor_kind(identity.actor) != "human":
+        raise Refused(f"Only a human pauses or resumes somebody, and {identity.actor} is none. Ask whom it acts for.")
+    token = directory.tokens.get(event.token) if event.token is not None else None
+    target = event.actor or (token.actor if token is not None else None)
+    if target is None:
+        return  # the rules say what is wrong with it
+    if target == identity.actor and event.token in (None, identity.token):
+        raise Refused(f"{identity.actor} cannot pause or resume themselves. Ask somebody else with the scope 'admin'.")
+    if actor_kind(target) not in ("agent", "human"):
+        told = f"{target} is neither an agent nor a human, and only those are paused"
+        raise Refused(f"{told}. Stop what it runs (`quire interrupt`), or revoke its token.")
+    if event.actor == owner().actor:
+        raise Refused(f"{target} owns the files of this workspace: no pause would hold them. Pause a token instead.")
+    if administers:
+        return
+    if actor_kind(target) != "agent" or not _answers_for(identity.actor, directory, event):
+        needs = "that needs the scope 'admin', or to be the person for whom alone it acts"
+        raise Refused(f"{identity.actor} may not pause or resume {target}: {needs}.")
+    pause = directory.paused.get(event.actor or event.token or "")
+    if isinstance(event, e.ActorResumed) and pause is not None and pause.by != identity.actor:
+        raise Refused(f"{target} was paused by {pause.by}: ask them, or somebody else with the scope 'admin'.")
+
+
+def _answers_for(person: ActorId, directory: Directory, event: e.PauseEvent) -> bool:
+    """Whether an agent acts for this person alone; without any token, it came by way of the files, for their owner."""
+    if event.token is not None:
+        return directory.tokens[event.token].on_behalf_of == person
+    whom = {token.on_behalf_of for token in directory.tokens.values() if token.actor == event.actor}
+    return (whom or {owner().actor}) == {person}
 
 
 # ---- Bearers of tokens

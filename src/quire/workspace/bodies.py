@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from ..core.events import CellChange, CellKind, ExecutionClaimed, Role, RunCell, RunClaimed, Scope
-from ..core.ids import ActorId, CellId, ExecutionId, LogId, ProposalId
+from ..core.ids import ActorId, CellId, ExecutionId, LogId, ProposalId, TokenId
 from ..core.notebook import Execution, ProposalState
 from ..core.undo import UndoPlan
 from ..core.values import Json
@@ -68,6 +68,30 @@ class RoleGiven(msgspec.Struct, frozen=True, kw_only=True):
     role: Role
     notebook: LogId | None
     """Null: in all of them."""
+
+
+class PauseWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whom to pause: an actor, or the bearer of one token."""
+
+    actor: ActorId | None = None
+    token: TokenId | None = None
+    why: Annotated[str, Meta(max_length=500)] = ""
+    interrupt: bool = False
+    """Whether to stop what it had asked to run, too."""
+
+
+class PauseEnded(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whom to let go on: an actor, or the bearer of one token."""
+
+    actor: ActorId | None = None
+    token: TokenId | None = None
+
+
+class PauseMade(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a pause."""
+
+    stopped: int
+    """How many executions and runs were asked to stop."""
 
 
 class RuntimeWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -127,6 +127,7 @@ class Rights:
         directory = await self.directory() if directory is None else directory
         if identity.token is not None:
             access.valid_token(directory, identity.token, self.now())
+        access.check_not_paused(directory, identity)
         if self._closed[0] != directory.seq:
             self._closed = (directory.seq, closed_notebooks(directory))
         return Standing(identity=identity, directory=directory, closed=self._closed[1])
@@ -196,6 +197,8 @@ class Rights:
                 await self._check_role(identity, log, event)
             elif isinstance(event, e.PolicySet) and event.notebook is not None:
                 await self._check_policy(identity, log, event.notebook)
+            elif isinstance(event, e.PauseEvent):
+                await self._check_pause(identity, event)
             elif access.scope_of(event, identity.actor) == "admin":
                 await self.check(identity, log, "admin")
             if isinstance(event, e.TokenCreated):
@@ -225,6 +228,12 @@ class Rights:
         await self.check(identity, notebook, "admin")
         if await self._store.info(notebook) is None:
             raise NotFound(f"There is no notebook or run {notebook!r} to have a policy for.")
+
+    async def _check_pause(self, identity: Identity, event: e.PauseEvent) -> None:
+        """A pause is decided by who administers the workspace, or by the person for whom an agent acts."""
+        standing, directory = await self.standing(identity), await self.directory()
+        administers = "admin" in standing.scopes(await self.place(WORKSPACE_LOG, directory))
+        access.check_pause(identity, directory, event, administers=administers)
 
     # ---- Runs
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ..core import events as e
-from ..core.directory import Directory, Token, ended_by
+from ..core.directory import Directory, Pause, Token, ended_by, pause_of
 from ..core.errors import BadInput, Refused
 from ..core.ids import WORKSPACE_LOG, ActorId, LogId, TokenId, actor_kind, check_actor
 from . import clock
@@ -48,6 +48,8 @@ class ListedToken(msgspec.Struct, frozen=True, kw_only=True):
     allows: Token
     ended_with: TokenId | None = None
     """The token by whose end this one opens nothing: the one that it was made with, or one above that."""
+    paused: Pause | None = None
+    """The pause that holds it: its own, its actor's, that of the person it acts for, or of a token above it."""
 
 
 def new_secret() -> str:
@@ -70,7 +72,14 @@ def _listed(directory: Directory, token: TokenId, at: str) -> ListedToken:
     state: TokenState = "valid" if ended is None else "ended"
     if ended == token:
         state = "revoked" if allows.revoked_by is not None else "expired"
-    return ListedToken(token=token, state=state, allows=allows, ended_with=ended if state == "ended" else None)
+    held = pause_of(directory, allows.actor, allows.on_behalf_of, token)
+    return ListedToken(
+        token=token,
+        state=state,
+        allows=allows,
+        ended_with=ended if state == "ended" else None,
+        paused=held[1] if held is not None else None,
+    )
 
 
 def tokens_of(actor: ActorId, tokens: Iterable[ListedToken]) -> list[TokenId]:

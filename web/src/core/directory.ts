@@ -11,8 +11,8 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] extends ReadonlyMap<infer A,
 
 /** A workspace log without entries. */
 export function emptyDirectory(): Directory {
-  const [actors, roles, tokens, imports] = [new Map(), new Map(), new Map(), new Map()]
-  return { seq: 0, actors, roles, policies: [], tokens, imports, skipped: 0 }
+  const [actors, roles, tokens, imports, paused] = [new Map(), new Map(), new Map(), new Map(), new Map()]
+  return { seq: 0, actors, roles, policies: [], tokens, imports, paused, skipped: 0 }
 }
 
 /** The directory that `entries` of the workspace log make of `start`. */
@@ -23,6 +23,7 @@ export function foldDirectory(entries: Iterable<Entry>, start: Directory = empty
     roles: new Map(start.roles),
     tokens: new Map(start.tokens),
     imports: new Map(start.imports),
+    paused: new Map(start.paused),
   }
   for (const entry of entries) {
     now.seq = entry.seq
@@ -57,6 +58,12 @@ function add(now: Writable<Directory>, entry: Entry): void {
       if (token) now.tokens.set(event.token, { ...token, revoked_by: by(entry) })
       break
     }
+    case "actor_paused":
+      now.paused.set(event.token ?? event.actor ?? "", { by: by(entry), at: entry.at, why: event.why ?? "" })
+      break
+    case "actor_resumed":
+      now.paused.delete(event.token ?? event.actor ?? "")
+      break
     case "log_imported":
       now.imports.set(event.log, { seq: event.seq, hash: event.hash, by: by(entry), at: entry.at })
       break

@@ -199,6 +199,8 @@ const BRANCHES: Branches = {
   policy_set: nothing,
   token_created: nothing,
   token_revoked: nothing,
+  actor_paused: nothing,
+  actor_resumed: nothing,
   log_imported: nothing,
 }
 

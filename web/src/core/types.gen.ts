@@ -662,6 +662,21 @@ export interface TokenRevoked {
   readonly token: TokenId
 }
 
+/** An actor, or whoever comes with one token, is refused everything until it is resumed; so are tokens made with it. */
+export interface ActorPaused {
+  readonly type: "actor_paused"
+  readonly actor?: ActorId | null
+  readonly token?: TokenId | null
+  readonly why?: string
+}
+
+/** An actor or a token that was paused may go on. */
+export interface ActorResumed {
+  readonly type: "actor_resumed"
+  readonly actor?: ActorId | null
+  readonly token?: TokenId | null
+}
+
 /** A log came from elsewhere: its events up to `seq` were stamped there, not here. */
 export interface LogImported {
   readonly type: "log_imported"
@@ -742,7 +757,9 @@ export type NotebookEvent =
   | SharedEvent
   | CommentEvent
 
-export type WorkspaceEvent = ActorKnown | RoleSet | PolicySet | TokenCreated | TokenRevoked | LogImported
+export type PauseEvent = ActorPaused | ActorResumed
+
+export type WorkspaceEvent = ActorKnown | RoleSet | PolicySet | TokenCreated | TokenRevoked | LogImported | PauseEvent
 
 export type KnownEvent = PayloadRedacted | NotebookEvent | WorkspaceEvent
 
@@ -1011,6 +1028,13 @@ export interface Policy {
   readonly effects: Readonly<Record<string, Permission>>
 }
 
+/** Who paused an actor or a token, when and why. */
+export interface Pause {
+  readonly by: ActorId
+  readonly at: string
+  readonly why: string
+}
+
 /** The fold of the workspace log up to `seq`. Treat it as frozen. */
 export interface Directory {
   readonly seq: number
@@ -1020,6 +1044,8 @@ export interface Directory {
   readonly policies: readonly Policy[]
   readonly tokens: ReadonlyMap<TokenId, Token>
   readonly imports: ReadonlyMap<LogId, Imported>
+  /** By the id of an actor or a token. */
+  readonly paused: ReadonlyMap<string, Pause>
   readonly skipped: number
 }
 

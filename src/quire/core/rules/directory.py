@@ -12,6 +12,9 @@ from ..errors import BadInput, NotFound, Refused
 from ..ids import ActorId, actor_kind, check_actor, check_id, check_time
 from .asking import Asking
 
+MOST_WHY = 500
+"""Characters of the reason of a pause: every refusal tells it."""
+
 
 def accept_in_directory(now: Directory, event: e.WorkspaceEvent, asking: Asking) -> e.WorkspaceEvent:
     """Return `event` as it is to be recorded in the workspace log, or raise what speaks against it."""
@@ -29,6 +32,8 @@ def accept_in_directory(now: Directory, event: e.WorkspaceEvent, asking: Asking)
                 raise NotFound(f"There is no token {event.token!r}.")
             if now.tokens[event.token].revoked_by is not None:
                 raise Refused(f"Token {event.token!r} was revoked already, by {now.tokens[event.token].revoked_by}.")
+        case e.ActorPaused() | e.ActorResumed():
+            _check_pause(now, event)
         case e.LogImported():
             check_id(event.log, "Log")
             if event.log in now.imports:
@@ -36,6 +41,26 @@ def accept_in_directory(now: Directory, event: e.WorkspaceEvent, asking: Asking)
         case _:
             assert_never(event)
     return event
+
+
+def _check_pause(now: Directory, event: e.PauseEvent) -> None:
+    """A pause names an actor or a token, that is not paused yet; what ends one, somebody who is."""
+    name = event.actor or event.token
+    if name is None or None not in (event.actor, event.token):
+        raise BadInput("A pause is of an actor or of a token: name one of the two.")
+    if event.actor is not None:
+        check_actor(event.actor)
+    if event.token is not None and event.token not in now.tokens:
+        raise NotFound(f"There is no token {event.token!r}.")
+    pause = now.paused.get(name)
+    if isinstance(event, e.ActorResumed):
+        if pause is None:
+            raise NotFound(f"{name} is not paused.")
+        return
+    if pause is not None:
+        raise Refused(f"{name} was paused already, by {pause.by}.")
+    if len(event.why) > MOST_WHY:
+        raise BadInput(f"The reason of a pause has at most {MOST_WHY} characters, not {len(event.why):,}.")
 
 
 def _check_token(now: Directory, event: e.TokenCreated) -> None:

@@ -51,7 +51,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "export": ("bundle", "Write a notebook or run into a file."),
     "import": ("bundle", "Take in a bundle or a notebook file."),
     "runtime": ("runtime", "Run cells of a workspace on this machine."),
-    "token": ("token", "Let others in: make, list and revoke tokens."),
+    "token": ("token", "Let others in: make, list, pause and revoke tokens."),
     "role": ("roles", "Say who may do what in a notebook."),
     "propose": ("propose", "Propose to its source what was fixed in a run."),
     "proposals": ("proposals", "List what waits for a yes, look at it, answer."),

@@ -1,4 +1,4 @@
-"""`quire token new|list|revoke`."""
+"""`quire token new|list|pause|resume|revoke`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ...workspace.tokens import ListedToken, ending, tokens_of
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import counted, print_json, table
+from .pause import pause_verb, resume_verb
 from .verb import with_workspace
 from .who import known_actor, new_actor
 
@@ -31,10 +32,15 @@ def token_verb() -> None:
     \b
       quire token new --actor claude --kind agent --scope read,edit,run --ask edit,run
       quire token list
+      quire token pause agent:claude --why "tests first"
       quire token revoke 01M7GFVPH9
 
     docs/how-to/tokens.md tells when to make which.
     """
+
+
+token_verb.add_command(pause_verb)
+token_verb.add_command(resume_verb)
 
 
 # ---- new
@@ -177,6 +183,7 @@ async def list_verb(workspace: Workspace, everything: bool, as_json: bool) -> No
 def _row(token: ListedToken) -> tuple[str, ...]:
     allows = token.allows
     state = f"revoked by {allows.revoked_by}" if allows.revoked_by is not None else token.state
+    state = f"paused by {token.paused.by}" if token.paused is not None and token.state == "valid" else state
     state = f"ended with {token.ended_with}" if token.ended_with is not None else state
     return (
         token.token,
@@ -195,6 +202,7 @@ def _shown(token: ListedToken) -> dict[str, object]:
     import msgspec
 
     shown: dict[str, object] = {"token": token.token, "state": token.state, "ended_with": token.ended_with}
+    shown["paused"] = token.paused
     return shown | msgspec.structs.asdict(token.allows)
 
 
