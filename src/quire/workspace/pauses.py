@@ -29,14 +29,21 @@ class Paused(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
-def paused_in(directory: Directory) -> list[Paused]:
+class PausesFound(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is paused, as the workspace log says at `seq`."""
+
+    seq: int
+    paused: list[Paused]
+
+
+def paused_in(directory: Directory) -> PausesFound:
     """Return who is paused, in the order of the pauses."""
     found: list[Paused] = []
     for name, pause in directory.paused.items():
         token = TokenId(name) if name in directory.tokens else None
         actor = directory.tokens[token].actor if token is not None else ActorId(name)
         found.append(Paused(actor=actor, token=token, by=pause.by, at=pause.at, why=pause.why))
-    return found
+    return PausesFound(seq=directory.seq, paused=found)
 
 
 async def pause(workspace: Workspace, target: ActorId | TokenId, why: str = "") -> Entry:

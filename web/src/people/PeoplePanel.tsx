@@ -1,5 +1,7 @@
 /** Who has the notebook open, people and agents: where they are, what they do, and following one of them. */
 
+import { lazy, Suspense } from "react"
+
 import { activityOf, activityText, labelOf, proposers } from "../core/activity.ts"
 import type { ActorId } from "../core/types.gen.ts"
 import { useField, useShown, useValue } from "../hooks/values.ts"
@@ -10,6 +12,8 @@ import { PanelBody, PanelNote } from "../ui/Panel.tsx"
 import { nameOf, Person } from "../ui/Person.tsx"
 import { followOf } from "./follow.ts"
 import css from "./People.module.css"
+
+const AgentControls = lazy(async () => ({ default: (await import("./AgentControls.tsx")).AgentControls }))
 
 /** Somebody who is here, or whose proposal is. */
 interface Somebody {
@@ -47,6 +51,9 @@ export function PeoplePanel({ context }: { readonly context: PageContext }) {
         ))}
       </ul>
       {everybody.length === 0 && <PanelNote>Nobody else is here. Share, at the top, invites a person or lets an agent in.</PanelNote>}
+      <Suspense fallback={null}>
+        <AgentControls context={context} />
+      </Suspense>
       {followed !== null && <PanelNote>The page goes where they go. A key, a click or the wheel ends it.</PanelNote>}
     </PanelBody>
   )

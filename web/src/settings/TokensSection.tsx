@@ -57,7 +57,7 @@ export function TokensSection({ parts, me, tokens }: TokensSectionProps) {
       {others.length > 0 && (
         <ul className={css["list"]}>
           {others.map((token) => (
-            <TokenRow key={token.token} token={token} onRevoke={tokens.revoke} />
+            <TokenRow key={token.token} token={token} pauses={{ api: parts.api, onChanged: tokens.reload }} onRevoke={tokens.revoke} />
           ))}
         </ul>
       )}

@@ -205,6 +205,8 @@ export interface TokenInfo {
     readonly parent?: string | null
   }
   readonly ended_with: string | null
+  /** Its own pause, or one of its actor, of whom it acts for, or of a token above it. */
+  readonly paused?: { readonly by: ActorId; readonly at: string; readonly why: string } | null
 }
 
 export interface TokenWanted {

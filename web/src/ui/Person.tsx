@@ -2,6 +2,7 @@
 
 import { Icon } from "./Icon.tsx"
 import type { IconName } from "./Icon.tsx"
+import { useIsPaused } from "./paused_actors.ts"
 import css from "./Person.module.css"
 
 export interface PersonProps {
@@ -24,6 +25,7 @@ const KINDS: Readonly<Record<string, { readonly icon: IconName; readonly word: s
 
 export function Person({ actor, onBehalfOf, me, plain = false }: PersonProps) {
   const kind = kindOf(actor)
+  const isPaused = useIsPaused(actor)
   const { icon, word } = KINDS[kind] ?? { icon: "gear", word: kind }
   return (
     <span className={css["person"]} data-kind={kind}>
@@ -34,6 +36,7 @@ export function Person({ actor, onBehalfOf, me, plain = false }: PersonProps) {
         </span>
       )}
       <span className={css["name"]}>{actor === me ? "you" : nameOf(actor)}</span>
+      {isPaused && <span className={css["paused"]}>paused</span>}
       {onBehalfOf && onBehalfOf !== actor && <span className={css["for"]}> for {onBehalfOf === me ? "you" : nameOf(onBehalfOf)}</span>}
     </span>
   )

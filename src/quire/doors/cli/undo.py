@@ -131,4 +131,4 @@ def _undone(undone: UndoneChange) -> str:
         case "place":
             return "goes back to where it was"
         case _:
-            return f"its {undone.part} is set back"
+            return f"its {undone.part} {'are' if undone.part == 'tags' else 'is'} set back"

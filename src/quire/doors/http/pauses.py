@@ -7,13 +7,13 @@ from ...core.errors import BadInput
 from ...core.ids import ActorId, TokenId, check_actor
 from ...workspace import pauses
 from ...workspace.bodies import PauseEnded, PauseMade, PauseWanted
-from ...workspace.pauses import Paused
+from ...workspace.pauses import PausesFound
 from .asking import Asked
 from .route import Asking, body_of, checked, route
 
 
-@route("GET", "/api/pauses", "pauses", tag="identity", answer=list[Paused])
-async def list_pauses(workspace: Asked) -> list[Paused]:
+@route("GET", "/api/pauses", "pauses", tag="identity", answer=PausesFound)
+async def list_pauses(workspace: Asked) -> PausesFound:
     """List who is paused, by whom, since when and why."""
     return pauses.paused_in(await workspace.directory())
 
