@@ -24,7 +24,7 @@ export function AgentControls({ context }: { readonly context: PageContext }) {
       {workers.length === 0 && <PanelNote>Nobody has changed a cell yet. Who does is listed here, and can be undone as a whole.</PanelNote>}
       <ul className={css["workers"]}>
         {workers.map(({ actor, onBehalfOf, hasEdited }) => {
-          const pauseOfActor = paused.find((each) => each.actor === actor)
+          const pauseOfActor = paused.find((each) => each.actor === actor && each.token === null)
           return (
             <li key={actor} data-actor={actor}>
               <Person actor={actor} onBehalfOf={onBehalfOf} me={open.me.actor} />

@@ -7,7 +7,7 @@ import type { PageContext } from "../sync/notebook_page.ts"
 import { pausesOf } from "../sync/pauses.ts"
 import { Button } from "../ui/Button.tsx"
 import { setPausedActors } from "../ui/paused_actors.ts"
-import { nameOf, Person } from "../ui/Person.tsx"
+import { nameOf } from "../ui/Person.tsx"
 import css from "./Agents.module.css"
 import { letGo } from "./let_go.ts"
 import { workersOf } from "./workers.ts"
@@ -19,7 +19,7 @@ export function PausedNotice({ context }: { readonly context: PageContext }) {
   useField(live, "cells")
   useField(live, "proposals")
   useEffect(() => list.watch(), [list])
-  useEffect(() => setPausedActors(paused.map(({ actor }) => actor)), [paused])
+  useEffect(() => setPausedActors(paused.filter(({ token }) => token === null).map(({ actor }) => actor)), [paused])
   if (paused.length === 0) return null
   const here = new Set(workersOf(live.store.get()).map(({ actor }) => actor))
   return paused
@@ -27,8 +27,9 @@ export function PausedNotice({ context }: { readonly context: PageContext }) {
     .map((each) => (
       <div key={each.token ?? each.actor} className={css["line"]} role="status">
         <span>
-          <Person actor={each.actor} /> is paused by {each.by === open.me.actor ? "you" : nameOf(each.by)}
-          {each.why && `: ${each.why}`}. It is refused everything until it is resumed.
+          {each.token !== null && "A token of "}
+          {nameOf(each.actor)} is paused by {each.by === open.me.actor ? "you" : nameOf(each.by)}
+          {each.why && `: ${each.why}`}. Until it is resumed, everything is refused to it.
         </span>
         <Button kind="quiet" onClick={() => void letGo(context, each)}>
           Resume

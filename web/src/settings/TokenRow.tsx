@@ -45,10 +45,12 @@ export function TokenRow({ token, pauses, onRevoke }: TokenRowProps) {
           {until && ` · until ${new Date(until).toLocaleDateString("en-GB", { dateStyle: "medium" })}`}
         </p>
       </div>
-      {pauses && <TokenPause api={pauses.api} token={token} name={name} onDone={() => pauses.onChanged()} />}
-      <Button kind="quiet" onClick={() => setAsking(true)}>
-        Revoke…
-      </Button>
+      <div className={css["buttons"]}>
+        {pauses && <TokenPause api={pauses.api} token={token} name={name} onDone={() => pauses.onChanged()} />}
+        <Button kind="quiet" onClick={() => setAsking(true)}>
+          Revoke…
+        </Button>
+      </div>
       <Dialog
         isOpen={isAsking}
         title={`Revoke the token of ${name}?`}
