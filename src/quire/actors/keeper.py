@@ -49,7 +49,8 @@ async def end_lost(system: Workspace, grace_seconds: float = 0) -> list[LogId]:
 async def expire_proposals(system: Workspace, at: str) -> list[ProposalId]:
     """Record as expired each proposal whose `expires_at` has passed; return them. `system` acts as Quire itself."""
     found = await system.query(
-        "SELECT log, proposal, expires_at FROM proposals WHERE state = 'open' AND expires_at IS NOT NULL", limit=MOST_OPEN
+        "SELECT log, proposal, expires_at FROM proposals WHERE state = 'open' AND expires_at IS NOT NULL",
+        limit=MOST_OPEN,
     )
     expired: list[ProposalId] = []
     for log, proposal, expires_at in found.rows:

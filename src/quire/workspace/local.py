@@ -27,7 +27,19 @@ from ..core.policies import RUN_WITH_PARAMETERS, permission, with_permission
 from ..core.reduce import REDUCER, fold
 from ..core.undo import UndoPlan
 from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Seen, Store, Table
-from . import access, clock, holds, invitations, notebook_access, redacting, run_policy, signing_in, speech, tokens, undo
+from . import (
+    access,
+    clock,
+    holds,
+    invitations,
+    notebook_access,
+    redacting,
+    run_policy,
+    signing_in,
+    speech,
+    tokens,
+    undo,
+)
 from .access import Identity
 from .attached import Given, RuntimeFound, answer_input, found_in
 from .bundle import Carried, read_bundle, write_bundle

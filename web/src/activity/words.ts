@@ -80,6 +80,8 @@ export const WORDS: Record<KnownEvent["type"], Wording> = {
   policy_set: say("set a policy"),
   token_created: say("made a token"),
   token_revoked: say("revoked a token"),
+  actor_paused: say("paused an agent"),
+  actor_resumed: say("let an agent go on"),
   log_imported: say("imported a log"),
 }
 

@@ -107,7 +107,7 @@ function Sides({ compared, parts, nonce, me }: { readonly compared: Compared; re
         <h2 id="cells">
           Cells <span>{changesInWords(cells.rows)}</span>
         </h2>
-        <DiffRows compared={cells} outputs={outputs} labels={{ old: "of a", new: "of b" }} language={languageOf(facts)} />
+        <DiffRows compared={cells} outputs={outputs} labels={{ old: "of a", new: "of b" }} />
       </section>
     </>
   )
@@ -143,7 +143,3 @@ function summary({ parameters, results, sources }: RunComparison): string {
   return `${differ}; the code ${sources.length ? "differs too" : "is the same"}.`
 }
 
-function languageOf({ environment }: RunComparison): string {
-  const language = environment["language"]?.b ?? environment["language"]?.a
-  return typeof language === "string" ? (language.split(" ")[0] ?? "python") : "python"
-}
