@@ -146,6 +146,21 @@ def test_an_effect_whose_code_moved_on_is_void_and_says_between_what(app: App, p
 
 
 @pytest.mark.slow
+def test_what_is_all_about_one_cell_is_answered_there_and_the_rest_is_reviewed_first(page: Page, opened: Open) -> None:
+    book, codex = opened("x = 1", "y = 1")
+    one = codex.propose("one cell", codex.text(0, "x = 2"))
+    two = codex.propose("two cells", codex.text(0, "x = 3"), codex.text(1, "y = 3"))
+    expect(at_cell(page, two).first.get_by_role("button")).to_have_text(["Review"])
+    at_cell(page, one).get_by_role("button", name="Accept").click()
+    book.until_sources("x = 2", "y = 1")
+    expect(page.locator("[data-rail-panel]")).to_have_count(0)
+    at_cell(page, two).first.get_by_role("button", name="Review").click()
+    expect(card(page, two)).to_be_focused()
+    expect(card(page, two)).to_contain_text("Carried over your edit")
+    expect(card(page, two)).to_contain_text("Both changed the same place")
+
+
+@pytest.mark.slow
 def test_a_change_of_a_cell_that_is_gone_says_so(app: App, page: Page, opened: Open) -> None:
     book, codex = opened("x = 1", "y = 1")
     proposal = codex.propose("both", codex.text(0, "x = 2"), codex.text(1, "y = 2"))
@@ -307,6 +322,7 @@ def test_a_hidden_page_notifies_once_somebody_wants_it(app: App, page: Page) -> 
     asked = panel(hidden)
     asked.get_by_role("button", name="Notify me").click()
     expect(asked.get_by_role("button", name="Notifying you")).to_have_attribute("aria-pressed", "true")
+    # Without a window, Chromium calls no page hidden, whatever tab is in front.
     hidden.evaluate("Object.defineProperty(document, 'hidden', { get: () => true })")
     codex.propose("while nobody looks", codex.text(0, "x = 3"))
     hidden.wait_for_function("notices.length > 0")

@@ -50,6 +50,8 @@ export interface PreviewPart {
   readonly after: Cell | null
   /** Who typed what this part was carried over. */
   readonly carried: readonly ActorId[]
+  /** Whether they removed text that this part removes too: both wrote in one place. */
+  readonly isOverlapping: boolean
 }
 
 export interface Preview {
@@ -70,7 +72,9 @@ export function previewProposal(now: Notebook, proposal: Proposal, selection: re
   return new Attempt(now, proposal, selection, earlier).preview()
 }
 
-type Completed = { readonly change: CellChange; readonly carried?: readonly ActorId[] } | { readonly problem: Problem }
+type Completed =
+  | { readonly change: CellChange; readonly carried?: readonly ActorId[]; readonly isOverlapping?: boolean }
+  | { readonly problem: Problem }
 
 class Attempt {
   readonly #now: Notebook
@@ -134,10 +138,13 @@ class Attempt {
     const before = this.#cell(change.cell)
     const left = this.#leftOut(number, change)
     const done: Completed = left.length ? { problem: { kind: "needs", numbers: left } } : this.#completed(change, added)
-    if ("change" in done) this.#take(done.change)
-    const problem = "problem" in done ? done.problem : null
-    const after = this.#cell(change.cell)
-    this.#parts.set(number, { number, problem, before, after, carried: "change" in done ? (done.carried ?? []) : [] })
+    if ("problem" in done) {
+      this.#parts.set(number, { number, problem: done.problem, before, after: before, carried: [], isOverlapping: false })
+      return
+    }
+    this.#take(done.change)
+    const { carried = [], isOverlapping = false } = done
+    this.#parts.set(number, { number, problem: null, before, after: this.#cell(change.cell), carried, isOverlapping })
   }
 
   /** The edits, or the cell, that an edit of text was made on top of and that are not chosen. */
@@ -199,7 +206,8 @@ class Attempt {
     this.#moved.set(key, rest)
     if (!fits(applied, pointLength(this.#cell(cell)?.source ?? ""))) return { problem: { kind: "changed", by } }
     const carried = [...new Set(earlier.map((one) => one.by))]
-    return { change: { type: "source_edited", cell, base, edit, applied }, carried }
+    const isOverlapping = removedBy(applied) < removedBy(edit)
+    return { change: { type: "source_edited", cell, base, edit, applied }, carried, isOverlapping }
   }
 
   // ---- Effects
@@ -209,7 +217,7 @@ class Attempt {
     const problem = this.#effectProblem(effect)
     if (problem === null) this.#take(requestOf(effect))
     const after = this.#cell(effect.cell) ?? before
-    this.#parts.set(number, { number, problem, before, after, carried: [] })
+    this.#parts.set(number, { number, problem, before, after, carried: [], isOverlapping: false })
   }
 
   #effectProblem(effect: RunCell): Problem | null {
@@ -235,6 +243,10 @@ function requestOf(effect: RunCell): KnownEvent {
   const { execution, cell, source_hash, needs = null, source, cell_kind: kind = "code" } = effect
   if (typeof source === "string") return { type: "scratch_requested", execution, cell, source, kind }
   return { type: "execution_requested", execution, cell, source_hash, needs }
+}
+
+function removedBy(edit: Edit): number {
+  return edit.reduce((sum, [, remove]) => sum + remove, 0)
 }
 
 /** Whether an edit is sorted and does not reach past the end of a text. */

@@ -60,17 +60,24 @@ function Head({ context, view, cell }: { readonly context: PageContext; readonly
             {proposal.why && <> · {visible(proposal.why)}</>}
           </span>
         ) : (
-          <span className={css["same"]}>{who.replace(/,$/, "")} · the same proposal</span>
+          <span className={css["same"]}>
+            {who.replace(/,$/, "")} · the same proposal{proposal.why && `: ${visible(proposal.why)}`}
+          </span>
         )}
       </p>
       <div className={css["lineButtons"]}>
-        {isFirst && <Answers context={context} view={view} isShort />}
-        <Button kind="quiet" onClick={() => context.openPanel("proposals", id)}>
+        {isFirst && isAllAt(view, cell) && <Answers context={context} view={view} isShort />}
+        <Button kind={isFirst && !isAllAt(view, cell) ? "plain" : "quiet"} onClick={() => context.openPanel("proposals", id)}>
           Review
         </Button>
       </div>
     </div>
   )
+}
+
+/** Whether all that a proposal asks for is seen at one cell: nobody says yes here to what stands elsewhere, or to a run. */
+function isAllAt({ parts }: ProposalView, cell: CellId): boolean {
+  return parts.every(({ change }) => change?.cell === cell)
 }
 
 /** The first cell, from top to bottom, at which a proposal shows. */

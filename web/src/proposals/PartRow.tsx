@@ -21,7 +21,7 @@ interface Props {
 
 export function PartRow({ context, view, part }: Props) {
   const id = useId()
-  const { number, change, effect, problem, isChosen, isBlocked, bases, carried } = part
+  const { number, change, effect, problem, isChosen, isBlocked, bases, carried, isOverlapping } = part
   const me = context.open.me.actor
   const notebook = context.live.confirmed
   const name = (cell: string): string => cellName(notebook, view.after, cell)
@@ -44,6 +44,7 @@ export function PartRow({ context, view, part }: Props) {
         {problem && <p className={css["problem"]}>{problemWords(problem, name, me)}</p>}
         {isBlocked && !problem && <p className={css["problem"]}>Builds on a part that cannot be applied.</p>}
         {carried.length > 0 && !problem && <p className={css["carried"]}>{carriedWords(carried, me)}.</p>}
+        {isOverlapping && <p className={css["problem"]}>Both changed the same place: read what comes of it.</p>}
         {others.length > 0 && <p>Chosen together with: {listed(others)}.</p>}
       </div>
       <PartBody context={context} view={view} part={part} title={title} />

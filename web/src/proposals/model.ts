@@ -4,7 +4,6 @@ import { openProposals, proposalPlaces } from "../core/proposals.ts"
 import type { ProposalPlaces } from "../core/proposals.ts"
 import type { CellId, Proposal, ProposalId } from "../core/types.gen.ts"
 import type { Readable } from "../hooks/values.ts"
-import { EditLog } from "../sync/edit_log.ts"
 import type { Live } from "../sync/live.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { Value } from "../sync/store.ts"
@@ -13,7 +12,6 @@ const NONE: ReadonlySet<CellId> = new Set()
 
 export class ProposalsModel {
   readonly context: PageContext
-  readonly edits: EditLog
   /** The parts that a person does not want, by proposal. */
   readonly unticked = new Value<ReadonlyMap<ProposalId, ReadonlySet<number>>>(new Map())
   /** The proposal for whose decline a word is asked. */
@@ -30,7 +28,6 @@ export class ProposalsModel {
 
   constructor(context: PageContext) {
     this.context = context
-    this.edits = new EditLog(context.log, context.parts)
     this.#key = `quire:proposals:${context.log}`
     this.seen = new Value(new Set(readIds(context.parts.storage.getItem(this.#key))))
   }

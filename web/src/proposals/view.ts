@@ -6,6 +6,7 @@ import { whyNotAnswer } from "../core/proposals.ts"
 import type { CellChange, Notebook, Proposal, ProposalId, RunCell } from "../core/types.gen.ts"
 import { useValue } from "../hooks/values.ts"
 import type { Readable } from "../hooks/values.ts"
+import { EditLog } from "../sync/edit_log.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { modelOf } from "./model.ts"
 import type { ProposalsModel } from "./model.ts"
@@ -34,8 +35,18 @@ export interface ProposalView {
   readonly whyNot: ReturnType<typeof whyNotAnswer> | "expired"
 }
 
+const EDITS = new WeakMap<ProposalsModel, EditLog>()
+
+/** What was typed since, for all proposals of a notebook. */
+function editsOf(model: ProposalsModel): EditLog {
+  const edits = EDITS.get(model) ?? new EditLog(model.context.log, model.context.parts)
+  EDITS.set(model, edits)
+  return edits
+}
+
 function viewOf(model: ProposalsModel, now: Notebook, id: ProposalId, proposal: Proposal): ProposalView {
-  const { context, edits } = model
+  const { context } = model
+  const edits = editsOf(model)
   const foresee = (selection: readonly number[] | null): Preview =>
     previewProposal(now, proposal, selection, (cell, base) => edits.of(now, cell, base))
   const whole = foresee(null)
@@ -82,7 +93,7 @@ export function tick(model: ProposalsModel, { id, proposal, parts }: ProposalVie
 
 /** What a view is made of: as long as none of it changed, it is the same. */
 function ingredients(model: ProposalsModel, id: ProposalId): readonly unknown[] {
-  const { context, edits, unticked } = model
+  const { context, unticked } = model
   const now = context.live.confirmed
   const proposal = now.proposals.get(id)
   const cells = proposal ? [...proposal.changes, ...proposal.effects].map(({ cell }) => cell) : []
@@ -90,7 +101,7 @@ function ingredients(model: ProposalsModel, id: ProposalId): readonly unknown[] 
     const cell = now.cells.get(id)
     return cell ? [cell.source, cell.kind, cell.name, cell.tags, cell.metadata, cell.removed, cell.queued?.id, cell.execution?.id] : [null]
   })
-  return [proposal, now.order, edits.version.get(), unticked.get().get(id), ...seen]
+  return [proposal, now.order, editsOf(model).version.get(), unticked.get().get(id), ...seen]
 }
 
 const SHOWN = new WeakMap<ProposalsModel, Map<ProposalId, Readable<ProposalView | null>>>()
@@ -117,7 +128,7 @@ function makeView(model: ProposalsModel, id: ProposalId): Readable<ProposalView 
   }
   const subscribe = (listener: () => void): (() => void) => {
     const fields = (["seq", "proposals"] as const).map((field) => live.store.subscribe(field, listener))
-    const stops = [...fields, model.edits.version.subscribe(listener), model.unticked.subscribe(listener)]
+    const stops = [...fields, editsOf(model).version.subscribe(listener), model.unticked.subscribe(listener)]
     return () => stops.forEach((stop) => stop())
   }
   return { get, subscribe }
