@@ -114,10 +114,10 @@ def test_a_cell_that_somebody_edits_meanwhile_keeps_that_edit(app: App, page: Pa
         {"type": "source_edited", "cell": codex.cell(0), "base": now["seq"], "edit": [[0, 0, "# grace\n"]]},
         actor="human:grace",
     )
-    expect(card(page, proposal)).to_contain_text("Carried over grace’s edit.")
+    expect(card(page, proposal)).to_contain_text("Carried over grace's edit.")
     difference = book.cell(0).get_by_role("group", name=re.compile("would change here"))
     expect(difference).to_contain_text("# grace")
-    expect(at_cell(page, proposal).first).to_contain_text("Carried over grace’s edit")
+    expect(at_cell(page, proposal).first).to_contain_text("Carried over grace's edit")
     card(page, proposal).get_by_role("button", name="Accept", exact=True).click()
     book.until_sources("y = 1", "# grace\nx = 2\nprint(x)")
     page.keyboard.press("Escape")

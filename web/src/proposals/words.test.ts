@@ -14,8 +14,8 @@ test("who wants what is one sentence", () => {
 })
 
 test("those whose edits were carried over are named", () => {
-  expect(carriedWords(["human:bob"], "human:ada")).toBe("Carried over bob’s edit")
-  expect(carriedWords(["human:bob", "human:ada"], "human:ada")).toBe("Carried over bob’s and your edits")
+  expect(carriedWords(["human:bob"], "human:ada")).toBe("Carried over bob's edit")
+  expect(carriedWords(["human:bob", "human:ada"], "human:ada")).toBe("Carried over bob's and your edits")
 })
 
 test("nothing is hidden in a name", () => {

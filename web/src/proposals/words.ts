@@ -106,7 +106,7 @@ export function problemWords(problem: Problem, name: Name, me: ActorId): string 
 
 /** "carried over ada's edit". */
 export function carriedWords(actors: readonly ActorId[], me: ActorId): string {
-  const owners = actors.map((actor) => (actor === me ? "your" : `${named(actor, me)}’s`))
+  const owners = actors.map((actor) => (actor === me ? "your" : `${named(actor, me)}'s`))
   return `Carried over ${listed(owners)} ${actors.length > 1 ? "edits" : "edit"}`
 }
 
@@ -121,11 +121,11 @@ export function verdictWords({ state, decided_by: by }: Proposal, me: ActorId): 
 export function whyNotWords(whyNot: "own" | "not_human" | "no_right" | "expired", { by }: Proposal, me: ActorId): string {
   switch (whyNot) {
     case "own":
-      return by === me ? "This is your own proposal: somebody else with the right to approve has to answer it." : `This is ${named(by, me)}’s own proposal: only somebody else can answer it.`
+      return by === me ? "This is your own proposal: somebody else with the right to approve has to answer it." : `This is ${named(by, me)}'s own proposal: only somebody else can answer it.`
     case "not_human":
       return "Only a person with the right to approve can answer a proposal."
     case "no_right":
-      return `Only a person with the right to approve can accept or decline; you do not have it here. It is ${named(by, me)}’s proposal.`
+      return `Only a person with the right to approve can accept or decline; you do not have it here. It is ${named(by, me)}'s proposal.`
     case "expired":
       return "It has expired: nobody answered in time. Ask for a new one."
   }
