@@ -592,6 +592,10 @@ the [command line](cli.md).
   one of the six [errors](errors.md), and where a cell moved on its `source`, its `source_hash` and the `difference`.
 - **What has to be asked for becomes a proposal.** The answer has the `proposal`'s id, and `wait` waits for what a person
   says to it.
+- **Comments that address the agent come first** in `read`, end every `wait`, and are answered by `control`
+  ([how](../how-to/comments.md)). Their text is marked as untrusted.
+- **It shows people where the agent is**: the cell that a call is about, and whether it reads, edits, runs or waits
+  ([presence](socket.md#presence)).
 
 Names, descriptions and schemas of all tools together have COUNT characters.
 
