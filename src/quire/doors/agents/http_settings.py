@@ -15,7 +15,7 @@ from ...core.values import Json
 from ...files import json_edit, toml_edit
 from .known import AGENTS, SERVER, Agent
 
-PLACEHOLDER = "QUIRE_TOKEN_HERE"
+PLACEHOLDER = "quire-token-goes-here"
 """What stands where the token belongs."""
 MCP_PATH = "/mcp"
 
