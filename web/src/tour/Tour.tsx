@@ -166,7 +166,14 @@ function useStepView(context: PageContext, step: number): StepView {
         spoken: "Let a coding agent in. It gets a token, and the line to paste is shown.",
         text: <p>Claude Code, Codex, Cursor or another coding agent works here under its own name, and asks before it changes or runs anything.</p>,
         targets: ["[data-share]"],
-        button: { label: "Let one in…", do: () => context.doNamed("sharing.agent") },
+        button: {
+          label: "Let one in…",
+          do: () => {
+            // Where a panel is a sheet over the cells, it would hide what comes next.
+            if (matchMedia("(width < 900px)").matches) context.openPanel(null)
+            context.doNamed("sharing.agent")
+          },
+        },
       }
     case 3:
       return { ...proposalView(context), targets: ["[data-proposal-line]", "[data-waiting]"] }
