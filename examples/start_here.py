@@ -84,5 +84,5 @@ print(f"{chosen} has a radius of {RADII[chosen]:,} km")
 # An agent *proposes* what it wants to change or run. You see the difference, cell by cell, and accept or decline it. Ask
 # yours to mend the cell `lookup` above.
 #
-# **?** lists all keys and starts the tour, **Ctrl-K** finds any action, and the mark at the top left leads to all notebooks. This one is the
-# file `start_here.py`: edit it in your editor, and the change appears here.
+# **?** lists all keys and starts the tour, **Ctrl-K** finds any action, and the mark at the top left leads to all notebooks.
+# This one is the file `start_here.py`: edit it in your editor, and the change appears here.

@@ -297,7 +297,7 @@ async def _conflicts(workspace: LocalWorkspace, logs: dict[LogId, LogInfo]) -> l
 
 async def _comments(workspace: LocalWorkspace, logs: dict[LogId, LogInfo]) -> list[Waiting]:
     """The threads that address the bearer, each with the last thing that somebody else said in it."""
-    said = comments_by_log(await _rows(workspace, OPEN_COMMENTS))
+    said = comments_by_log(await ask_index(workspace, OPEN_COMMENTS))
     me, found = workspace.identity.actor, list[Waiting]()
     for log in said.keys() & logs.keys():
         for thread in awaiting(said[log], me):
