@@ -61,9 +61,9 @@ class Codex:
 
     def propose(self, why: str, *changes: dict[str, Any], **more: Any) -> str:
         """Make a proposal with a reason, and return its id."""
-        made = {"type": "proposal_made", "proposal": new_id(), "why": why, "changes": changes, **more}
-        self._send(made)
-        return made["proposal"]
+        proposal = new_id()
+        self._send({"type": "proposal_made", "proposal": proposal, "why": why, "changes": changes, **more})
+        return proposal
 
     def withdraw(self, proposal: str) -> None:
         """Take a proposal back."""

@@ -189,8 +189,9 @@ def _moved_on(now: Notebook, changes: tuple[e.CellChange, ...]) -> Iterator[Cell
         if isinstance(change, e.SourceEdited | e.CellAdded) and change.cell not in seen:
             seen.add(change.cell)
             cell = now.cells.get(change.cell)
-            is_whole = isinstance(change, e.SourceEdited) and change.text is not None
-            if is_whole and cell is not None and source_hash(cell.source) != change.base_hash:
+            if cell is None or isinstance(change, e.CellAdded) or change.text is None:
+                continue
+            if source_hash(cell.source) != change.base_hash:
                 yield change.cell
 
 
