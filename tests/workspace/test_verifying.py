@@ -74,8 +74,9 @@ class Masked(MemoryStore):
         *,
         limit: int = 1,
         types: Collection[str] | None = None,
+        newest_first: bool = False,
     ) -> list[Record]:
-        found = await super().read(log, since, until, limit=limit, types=types)
+        found = await super().read(log, since, until, limit=limit, types=types, newest_first=newest_first)
         if not self.masked:
             self.masked = True
             told = f'{{"type":"payload_redacted","seq":1,"why":"leak","replacement":"{digest("{}")}"}}'

@@ -34,7 +34,7 @@ LINES_SHOWN = 30
 MOST_LINES = 200
 MOST_READ = 20_000
 """How many entries an answer looks at: a rare kind or actor may need more than one answer to be found."""
-MOST_NEWS = 50_000
+MOST_NEWS = 20_000
 """How many of the last entries a summary is made of."""
 _PAGE = 500
 
