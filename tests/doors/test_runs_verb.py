@@ -126,7 +126,7 @@ def test_diff_in_json_has_both_sides_and_a_run_is_the_same_as_itself(runs: Runs)
     assert (done.returncode, told["same"], told["sources"]) == (1, False, [])
     assert told["parameters"]["top"] == {"b": 2, "same": False}
     assert told["results"] == {
-        "sold": {"a": 10, "b": 4, "same": False},
+        "sold": {"a": 10, "b": 4, "same": False, "difference": -6.0, "relative": -0.6},
         "best": {"a": ["Bern", "Chur"], "b": ["Bern", "Chur"], "same": True},
     }
     assert [(each["a_number"], each["b_number"]) for each in told["timing"]] == [(1, 1), (None, 2), (2, 3)]

@@ -62,6 +62,23 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     timing: tuple[TimePair, ...]
 
 
+class ComparedFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A comparison for those who read the cells elsewhere: of the sources, only how many operations differ."""
+
+    a: LogId
+    b: LogId
+    a_seq: int
+    b_seq: int
+    same: bool
+    status: Pair
+    parameters: dict[str, Pair]
+    sources: int
+    results: dict[str, Pair]
+    environment: dict[str, Pair]
+    duration_seconds: Pair
+    timing: tuple[TimePair, ...]
+
+
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """A comparison, with what it takes to draw its sources."""
 
@@ -96,6 +113,12 @@ def compare(a: tuple[LogId, Notebook], b: tuple[LogId, Notebook]) -> Compared:
         timing=tuple(_timing(records, sheets, found)),
     )
     return Compared(comparison=comparison, sources=sources, sheets=sheets)
+
+
+def facts_of(comparison: Comparison) -> ComparedFacts:
+    """Return a comparison without its operations."""
+    fields = msgspec.structs.asdict(comparison) | {"sources": len(comparison.sources)}
+    return ComparedFacts(**fields)
 
 
 def sheet_that_ran(notebook: Notebook) -> Sheet:

@@ -80,7 +80,7 @@ async def test_two_runs_are_compared_with_how_far_numbers_are_apart(ada: Client,
         "best": {"a": "Bern", "b": "Bern", "same": True},
     }
     assert found["parameters"]["city"] == {"a": "Bern, Chur", "b": "Basel", "same": False}
-    assert (found["same"], found["sources"], found["a_seq"]) == (False, [], 9)
+    assert (found["same"], found["sources"], found["a_seq"]) == (False, 0, 9)
 
 
 async def test_a_token_for_another_notebook_sees_none_of_it(workspace: LocalWorkspace, acting_as: As) -> None:

@@ -140,6 +140,5 @@ function summary({ parameters, results, sources }: RunComparison): string {
   ] as const
   const named = said.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}${number === 1 ? "" : "s"}`)
   const differ = named.length ? `${named.join(" and ")} ${named.length === 1 && said.some(([number]) => number === 1) ? "differs" : "differ"}` : "Parameters and results are the same"
-  return `${differ}; the code ${sources.length ? "differs too" : "is the same"}.`
+  return `${differ}; the code ${sources > 0 ? "differs too" : "is the same"}.`
 }
-

@@ -101,7 +101,7 @@ export interface ComparedTime {
   readonly b_seconds: number | null
 }
 
-/** Two runs side by side, as `quire runs diff --json` has them. */
+/** Two runs side by side, with the facts of `quire runs diff`. */
 export interface RunComparison {
   readonly a: LogId
   readonly b: LogId
@@ -110,7 +110,8 @@ export interface RunComparison {
   readonly same: boolean
   readonly status: ComparedPair
   readonly parameters: Readonly<Record<string, ComparedPair>>
-  readonly sources: readonly JsonObject[]
+  /** How many changes turn the cells of a into those of b. */
+  readonly sources: number
   readonly results: Readonly<Record<string, ComparedPair>>
   readonly environment: Readonly<Record<string, ComparedPair>>
   readonly duration_seconds: ComparedPair

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from ...core.ids import ActorId, LogId
-from ...runs.comparison import Comparison, compare
+from ...runs.comparison import ComparedFacts, compare, facts_of
 from ...runs.left import as_left
 from ...runs.run_filter import RunFilter, read_condition, read_order, read_position
 from ...verbs import run_table as table
@@ -93,15 +93,18 @@ async def runs_live(request: Asking, workspace: Asked) -> RunsLive:
     return await while_there(request, table.runs_live(workspace, asked.filter(), runs, asked.seen))
 
 
-@route("GET", "/api/runs/compare", "compare_runs", tag="runs", query=RunsCompared, answer=Comparison)
-async def compare_runs(request: Asking, workspace: Asked) -> Comparison:
-    """Two runs side by side, as they left their notebooks: parameters, sources, results, environment and timing."""
+@route("GET", "/api/runs/compare", "compare_runs", tag="runs", query=RunsCompared, answer=ComparedFacts)
+async def compare_runs(request: Asking, workspace: Asked) -> ComparedFacts:
+    """Two runs side by side, as they left their notebooks: parameters, results, environment, timing, changes of code.
+
+    `a_seq` and `b_seq` are the numbers at which they left them: `GET /api/diff?a=A@SEQ&b=B@SEQ` compares the cells.
+    """
     asked = query_of(request, RunsCompared)
     return await while_there(request, _compared(workspace, *(LogId(checked(run, "Log")) for run in (asked.a, asked.b))))
 
 
-async def _compared(workspace: LocalWorkspace, a: LogId, b: LogId) -> Comparison:
-    return compare((a, await as_left(workspace, a)), (b, await as_left(workspace, b))).comparison
+async def _compared(workspace: LocalWorkspace, a: LogId, b: LogId) -> ComparedFacts:
+    return facts_of(compare((a, await as_left(workspace, a)), (b, await as_left(workspace, b))).comparison)
 
 
 ROUTES = [run_table, runs_live, compare_runs]
