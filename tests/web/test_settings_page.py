@@ -86,6 +86,8 @@ def test_the_list_of_keys_is_one_key_away_on_every_page(app: App, page: Page, pa
     page.keyboard.press("?")
     sheet = page.get_by_role("dialog", name="Keys")
     expect(sheet).to_contain_text("This list")
+    if path == "/runs":
+        expect(sheet).to_contain_text("Compare the two that are selected")
     assert serious(page) == []
     page.keyboard.press("Escape")
     expect(sheet).to_have_count(0)

@@ -58,9 +58,10 @@ def test_the_tour_leads_from_the_first_cell_to_a_decided_proposal_of_an_agent(ap
     expect(tour.get_by_role("heading", name="codex proposes something")).to_be_visible()
     expect(page.get_by_text("Waiting (1)")).to_be_visible()
     assert app.sources(log)[-1] == 'chosen = "Pluto"'
-    with app.client() as client:
-        (proposal,) = answered(client.get(f"/api/notebooks/{log}/proposals"))
-        answered(client.post(f"/api/notebooks/{log}/proposals/{proposal['proposal']}/accept", json={}))
+    tour.get_by_role("button", name="Show it").click()
+    card = page.locator("[data-proposal]")
+    expect(card).to_contain_text("Saturn")
+    card.get_by_role("button", name="Accept").first.click()
     expect(tour.get_by_role("heading", name="That is all")).to_be_visible()
     expect(page.locator("[data-cell]").last).to_contain_text("Saturn")
     tour.locator("footer").get_by_role("button", name="Close").click()

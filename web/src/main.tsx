@@ -127,17 +127,28 @@ function Pages({ parts, preferences, nonce }: Omit<AppProps, "refusal">) {
       <Route path="/notebooks/:log">{notebook}</Route>
       <Route path="/runs/compare">
         <RunComparison parts={parts} nonce={nonce} />
+        <PageKeys />
       </Route>
       <Route path="/:place/:log/compare">
-        {({ log }) => <ComparePage key={log} log={decoded(log)} parts={parts} nonce={nonce} />}
+        {({ log }) => (
+          <>
+            <ComparePage key={log} log={decoded(log)} parts={parts} nonce={nonce} />
+            <PageKeys />
+          </>
+        )}
       </Route>
       <Route path="/runs/:log">{notebook}</Route>
       <Route path="/read/:log">
-        {({ log }) => <ReadingPage key={log} log={decoded(log)} parts={parts} nonce={nonce} Form={ReadingForm} />}
+        {({ log }) => (
+          <>
+            <ReadingPage key={log} log={decoded(log)} parts={parts} nonce={nonce} Form={ReadingForm} />
+            <PageKeys />
+          </>
+        )}
       </Route>
       <Route path="/runs">
         <RunsPage parts={parts} RunAgainForm={RunAgainForm} />
-        <PageKeys />
+        <PageKeys load={loadRunKeys} />
       </Route>
       <Route path="/settings">
         <SettingsPage parts={parts} preferences={preferences} onSignedOut={leave} />
@@ -146,6 +157,8 @@ function Pages({ parts, preferences, nonce }: Omit<AppProps, "refusal">) {
     </Switch>
   )
 }
+
+const loadRunKeys = () => import("./runs/use_table_keys.ts").then((module) => module.TABLE_KEYS)
 
 const NO_PANELS: readonly PanelSpec[] = []
 

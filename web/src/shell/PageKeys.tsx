@@ -1,11 +1,26 @@
-/** The `?` sheet of pages that have no keys of their own: those that work everywhere, and those of a notebook. */
+/** The `?` sheet of a page that is no notebook and not home: its own keys, those that work everywhere, those of a notebook. */
 
 import { lazy, Suspense, useEffect, useState } from "react"
 
 const KeysDialog = lazy(() => import("./KeysDialog.tsx"))
 
-export function PageKeys() {
+/** A key and what it does. */
+export interface PageKey {
+  readonly keys: string
+  readonly title: string
+}
+
+export interface PageKeysProps {
+  /** Where the table of the page's own keys is. */
+  readonly load?: () => Promise<readonly PageKey[]>
+}
+
+export function PageKeys({ load }: PageKeysProps) {
   const [isOpen, setOpen] = useState(false)
+  const [own, setOwn] = useState<readonly PageKey[]>([])
+  useEffect(() => {
+    if (isOpen && load) load().then(setOwn, () => undefined)
+  }, [isOpen, load])
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (event.key !== "?" || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
@@ -19,7 +34,7 @@ export function PageKeys() {
   if (!isOpen) return null
   return (
     <Suspense fallback={null}>
-      <KeysDialog onClose={() => setOpen(false)} />
+      <KeysDialog own={own} onClose={() => setOpen(false)} />
     </Suspense>
   )
 }

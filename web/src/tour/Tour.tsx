@@ -191,8 +191,9 @@ function useStepView(context: PageContext, step: number): StepView {
   }
 
   function proposalView(page: PageContext): Omit<StepView, "targets"> {
-    const open = proposals.size > 0 ? openProposal(notebook) : null
-    if (open === null) {
+    const id = openProposal(notebook)
+    const open = id === null ? undefined : proposals.get(id)
+    if (id === null || open === undefined) {
       return {
         title: "Ask it for something",
         spoken: "Ask your agent for something. What it proposes appears here.",
@@ -213,7 +214,7 @@ function useStepView(context: PageContext, step: number): StepView {
           <q>{open.why}</q> Read what it would change, then accept or decline it. It is a record: it waits until somebody decides.
         </p>
       ),
-      ...(page.hasPanel("proposals") ? { button: { label: "Show it", do: () => page.openPanel("proposals") } } : {}),
+      ...(page.hasPanel("proposals") ? { button: { label: "Show it", do: () => page.openPanel("proposals", id) } } : {}),
     }
   }
 }

@@ -51,8 +51,8 @@ export function lastRun(notebook: Notebook): CellId | null {
 }
 
 /** What an agent proposes and nobody has answered, the oldest first. */
-export function openProposal(notebook: Notebook): Proposal | null {
-  return agentProposals(notebook).find(({ state }) => state === "open") ?? null
+export function openProposal(notebook: Notebook): ProposalId | null {
+  return [...notebook.proposals].find(([, { by, state }]) => isAgent(by) && state === "open")?.[0] ?? null
 }
 
 function endedExecutions({ cells }: Notebook) {
