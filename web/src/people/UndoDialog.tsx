@@ -5,7 +5,9 @@ import { useEffect, useId, useState } from "react"
 import { planUndo, undoPlanned } from "../sync/api_undo.ts"
 import type { UndoPlan } from "../sync/api_undo.ts"
 import { Fault } from "../sync/fault.ts"
+import type { Live } from "../sync/live.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
+import { seenOf } from "../sync/seen.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { SelectField, TextField } from "../ui/Field.tsx"
@@ -13,7 +15,7 @@ import { nameOf } from "../ui/Person.tsx"
 import css from "./Agents.module.css"
 import { dialogsOf } from "./dialogs.ts"
 import { momentChoices, momentTitle, spanOf } from "./moment_choices.ts"
-import type { MomentName } from "./moment_choices.ts"
+import type { LastLook, MomentName } from "./moment_choices.ts"
 import { UndoLists } from "./UndoLists.tsx"
 
 export interface UndoDialogProps {
@@ -31,7 +33,7 @@ const NOTHING: Planned = { plan: null, fault: null }
 
 export function UndoDialog({ context, actor, onClose }: UndoDialogProps) {
   const { live, log, parts, notify, clock } = context
-  const [opened] = useState(() => ({ seq: dialogsOf(live).openedAt, now: clock.now() }))
+  const [opened] = useState(() => ({ seq: dialogsOf(live).openedAt, now: clock.now(), look: lastLook(live) }))
   const [moment, setMoment] = useState<MomentName>("all")
   const [number, setNumber] = useState("")
   const [attempt, setAttempt] = useState(0)
@@ -40,6 +42,7 @@ export function UndoDialog({ context, actor, onClose }: UndoDialogProps) {
   const [hasMoved, setMoved] = useState(false)
   const status = useId()
   const name = actor === context.open.me.actor ? "yours" : nameOf(actor)
+  const title = momentTitle(moment, { look: opened.look, number })
   useEffect(() => {
     let isShown = true
     const set = (planned: Planned): void => void (isShown && setPlanned(planned))
@@ -57,7 +60,7 @@ export function UndoDialog({ context, actor, onClose }: UndoDialogProps) {
     setBusy(true)
     try {
       const done = await undoPlanned(parts.api, log, plan)
-      notify({ text: done.proposed ? `The undo of ${name} is proposed: somebody has to say yes.` : `Undone: all of ${name} ${momentTitle(moment, number)}.` })
+      notify({ text: done.proposed ? `The undo of ${name} is proposed: somebody has to say yes.` : `Undone: all of ${name} ${title}.` })
       onClose()
     } catch (error) {
       setBusy(false)
@@ -71,7 +74,7 @@ export function UndoDialog({ context, actor, onClose }: UndoDialogProps) {
     <Dialog
       isOpen
       size="wide"
-      title={`Undo all of ${name} ${momentTitle(moment, number)}`}
+      title={`Undo all of ${name} ${title}`}
       onClose={onClose}
       onSubmit={() => void submit()}
       footer={
@@ -87,7 +90,7 @@ export function UndoDialog({ context, actor, onClose }: UndoDialogProps) {
         <SelectField
           label="Since when"
           value={moment}
-          choices={momentChoices(opened.now)}
+          choices={momentChoices(opened)}
           data-autofocus
           onChange={(event) => setMoment(event.target.value as MomentName)}
         />
@@ -105,11 +108,17 @@ export function UndoDialog({ context, actor, onClose }: UndoDialogProps) {
         {hasMoved && <p role="alert">Cells were changed meanwhile, so nothing was undone. This is what it would take back now.</p>}
         {fault !== null && <p role="alert">{fault}</p>}
         {plan === null && fault === null && <p className={css["soft"]}>Looking at what was done…</p>}
-        {isEmpty && <p>Nothing of {name} is left to undo {momentTitle(moment, number)}.</p>}
+        {isEmpty && <p>Nothing of {name} is left to undo {title}.</p>}
         {plan !== null && !isEmpty && <UndoLists context={context} plan={plan} name={name} />}
       </div>
     </Dialog>
   )
+}
+
+/** When this person last looked, if others did something since. */
+function lastLook(live: Live): LastLook | null {
+  const news = seenOf(live).news.get()
+  return news && { seq: news.since.seq, at: news.at }
 }
 
 function messageOf(error: unknown): string {

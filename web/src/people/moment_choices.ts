@@ -3,9 +3,17 @@
 import type { UndoSpan } from "../sync/api_undo.ts"
 import type { Choice } from "../ui/Field.tsx"
 
-export type MomentName = "opened" | "hour" | "all" | "number"
+export type MomentName = "looked" | "opened" | "hour" | "all" | "number"
 
-interface Known {
+/** When this person last looked at the notebook, and how far it was then. */
+export interface LastLook {
+  readonly seq: number
+  readonly at: string | null
+}
+
+export interface Known {
+  /** Null where nothing is new since. */
+  readonly look: LastLook | null
   /** How far the log was when the page was opened. */
   readonly seq: number
   /** The server's time, in milliseconds. */
@@ -15,9 +23,10 @@ interface Known {
 
 const HOUR = 3_600_000
 
-export function momentChoices(now: number): readonly Choice[] {
+export function momentChoices({ now, look }: Pick<Known, "now" | "look">): readonly Choice[] {
   return [
     { value: "all", label: "Everything" },
+    ...(look ? [{ value: "looked", label: `Since my last look${look.at ? ` (${timeOf(Date.parse(look.at))})` : ""}` }] : []),
     { value: "hour", label: `The last hour (since ${timeOf(now - HOUR)})` },
     { value: "opened", label: "Since I opened this page" },
     { value: "number", label: "Since an event…" },
@@ -25,10 +34,12 @@ export function momentChoices(now: number): readonly Choice[] {
 }
 
 /** Since when, as the server takes it; null while it is not said. */
-export function spanOf(moment: MomentName, { seq, now, number }: Known): UndoSpan | null {
+export function spanOf(moment: MomentName, { look, seq, now, number }: Known): UndoSpan | null {
   switch (moment) {
     case "all":
       return {}
+    case "looked":
+      return look && { since: look.seq }
     case "opened":
       return { since: seq }
     case "hour":
@@ -39,10 +50,12 @@ export function spanOf(moment: MomentName, { seq, now, number }: Known): UndoSpa
 }
 
 /** The same in the title: "since event 12". */
-export function momentTitle(moment: MomentName, number: string): string {
+export function momentTitle(moment: MomentName, { look, number }: Pick<Known, "look" | "number">): string {
   switch (moment) {
     case "all":
       return "in this notebook"
+    case "looked":
+      return look?.at ? `since ${timeOf(Date.parse(look.at))}` : "since my last look"
     case "opened":
       return "since this page was opened"
     case "hour":

@@ -27,8 +27,10 @@ test("agents come first, with whom they acted for, and runtimes not at all", () 
 })
 
 test("a moment is an event or a time that sorts among those of the log", () => {
-  const known = { seq: 7, now: Date.parse("2026-03-02T10:00:00Z"), number: " 12" }
+  const known = { seq: 7, now: Date.parse("2026-03-02T10:00:00Z"), number: " 12", look: { seq: 5, at: null } }
   expect(spanOf("all", known)).toEqual({})
+  expect(spanOf("looked", known)).toEqual({ since: 5 })
+  expect(spanOf("looked", { ...known, look: null })).toBeNull()
   expect(spanOf("opened", known)).toEqual({ since: 7 })
   expect(spanOf("hour", known)).toEqual({ after: "2026-03-02T09:00:00.000000Z" })
   expect(spanOf("number", known)).toEqual({ since: 12 })
