@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -117,7 +118,7 @@ def compare(a: tuple[LogId, Notebook], b: tuple[LogId, Notebook]) -> Compared:
 
 def facts_of(comparison: Comparison) -> ComparedFacts:
     """Return a comparison without its operations."""
-    fields = msgspec.structs.asdict(comparison) | {"sources": len(comparison.sources)}
+    fields: dict[str, Any] = {**msgspec.structs.asdict(comparison), "sources": len(comparison.sources)}
     return ComparedFacts(**fields)
 
 
