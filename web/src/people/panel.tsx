@@ -2,13 +2,13 @@
 
 import { lazy, Suspense } from "react"
 
+import { lazyPanel } from "../hooks/lazy_panel.tsx"
 import type { PanelSpec } from "../hooks/panel.ts"
 import { useValue } from "../hooks/values.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { dialogsOf } from "./dialogs.ts"
 import { PausedNotice } from "./PausedNotice.tsx"
-import { PeoplePanel } from "./PeoplePanel.tsx"
 import { isAgent, workersOf } from "./workers.ts"
 
 const AgentDialogs = lazy(async () => ({ default: (await import("./AgentDialogs.tsx")).AgentDialogs }))
@@ -17,7 +17,7 @@ export const panel: PanelSpec = {
   name: "people",
   title: "People",
   icon: <Icon name="people" />,
-  render: (context) => <PeoplePanel context={context} />,
+  render: lazyPanel(async () => (await import("./PeoplePanel.tsx")).PeoplePanel),
   notice: (context) => <PausedNotice context={context} />,
   always: (context) => <OpenDialog context={context} />,
   actions: [
