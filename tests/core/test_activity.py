@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +29,7 @@ from quire.core.ids import ActorId, CellId, CommentId, EventId, ExecutionId, Log
 ADA, BOB, CODEX = ActorId("human:ada"), ActorId("human:bob"), ActorId("agent:codex")
 MIRROR, LOCAL = ActorId("system:mirror"), ActorId("runtime:local")
 A, B, C = CellId("aaaa1111"), CellId("bbbb2222"), CellId("cccc3333")
-WORKSPACE_TYPES = {"actor_known", "role_set", "policy_set", "token_created", "token_revoked", "log_imported"}
+WORKSPACE_TYPES = {kind.__struct_config__.tag for kind in get_args(e.WorkspaceEvent)}
 
 
 class Log:
