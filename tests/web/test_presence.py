@@ -43,7 +43,7 @@ def test_an_agent_is_seen_at_work_and_followed(app: App, page: Page, agent: Agen
         answered(client.post(f"/api/logs/{log}/events", json={"drafts": [{"id": new_id(), "event": event}]}))
     app.open(page, log)
     panel = people(page)
-    expect(panel).to_contain_text("An agent is shown here while it works in it.")
+    expect(panel).to_contain_text("Nobody else is here.")
     agent.told("read", notebook=log, cells=[order[0]])
     row = panel.locator("[data-actor='agent:codex']")
     expect(row).to_contain_text("codex for ada")

@@ -1,6 +1,7 @@
 /** What somebody does in a notebook: from what the log says of them, and where they say that they are. */
 
-import type { ActorId, Cell, CellId, Notebook } from "./types.gen.ts"
+import { cellLabel } from "./cell_label.ts"
+import type { ActorId, CellId, Notebook } from "./types.gen.ts"
 
 export type Doing = "reading" | "editing" | "running" | "waiting"
 
@@ -40,15 +41,9 @@ export function proposers({ proposals }: Notebook): ReadonlyMap<ActorId, ActorId
   return new Map([...proposals.values()].filter(({ state }) => state === "open").map(({ by, on_behalf_of }) => [by, on_behalf_of]))
 }
 
-/** The name of a cell, or its number; null for one that is gone. */
-export function labelOf({ cells, order }: Notebook, id: CellId): string | null {
-  const cell = cells.get(id)
-  if (!cell || cell.removed) return null
-  return cell.name ?? `cell ${order.filter((each) => isShown(cells.get(each))).indexOf(id) + 1}`
-}
-
-function isShown(cell: Cell | undefined): boolean {
-  return cell !== undefined && !cell.removed && !cell.scratch
+/** What a cell is called; null for one that is gone. */
+export function labelOf(notebook: Notebook, id: CellId): string | null {
+  return notebook.cells.get(id)?.removed === false ? cellLabel(notebook, id) : null
 }
 
 function runningCell({ executions, cells }: Notebook, actor: ActorId): CellId | null {
