@@ -106,7 +106,7 @@ def test_two_people_talk_edit_and_resolve(app: App, page: Page, second_page: Pag
     second_page.keyboard.press("Control+Enter")
     mine = threads(page)
     expect(mine).to_contain_text("Hello, what is it?")
-    expect(theirs.get_by_role("button", name="Edit")).to_have_count(1), "only one's own are edited"
+    expect(theirs.get_by_role("button", name="Edit")).to_have_count(1)  # only one's own are edited
 
     mine.get_by_role("button", name="Edit").click()
     field = page.get_by_role("textbox", name="Edit the comment")
