@@ -23,6 +23,7 @@ from .workspace.workspace import Workspace
 if TYPE_CHECKING:
     from .stores.checkup import Checkup
     from .stores.objects import RemoteFile
+    from .workspace.workspace import Held
 
 FOLDER = ".quire"
 DATABASE = "quire.db"
@@ -75,11 +76,18 @@ async def connect_store(
     try:
         # What lost its lease is ended by the next who looks; a log that nobody can write tells what it tells.
         with contextlib.suppress(QuireError):
-            await end_lost(workspace.acting_as(access.system()), grace_seconds)
+            await end_lost(workspace.acting_as(access.system()), grace_seconds, kernel_is_left)
         return workspace if secret is None or identity is not None else await workspace.bearer(secret)
     except BaseException:
         await workspace.close()
         raise
+
+
+def kernel_is_left(held: Held) -> bool:
+    """Whether the kernel of what was claimed may live on this machine, so that another process can go on with it."""
+    from .actors.runtime.folders import is_kept
+
+    return is_kept(held.log, held.claim.runtime)
 
 
 def _where(url: str | os.PathLike[str] | None) -> str:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from quire.actors.keeper import end_lost, expire_proposals
+from quire.actors.keeper import Keeper, end_lost, expire_proposals
 from quire.core import events as e
 from quire.core.errors import NotFound
 from quire.core.events import AnyEvent, Draft, KnownEvent, RunSource
@@ -18,6 +18,7 @@ from quire.stores.blobs_memory import MemoryBlobs
 from quire.stores.memory import MemoryStore
 from quire.workspace import access, holders
 from quire.workspace.clock import new_id
+from quire.workspace.lapse_watch import LapseWatch
 from quire.workspace.local import LEASE_SECONDS, LocalWorkspace
 
 LOG = LogId("01M7GFVPH90000000000000000")
@@ -105,17 +106,63 @@ async def test_a_run_that_is_going_on_is_left_alone(workspace: LocalWorkspace) -
     )
 
 
-async def test_a_lease_that_ran_out_ends_the_run_and_its_holder_is_refused(
+class Watched:
+    """A server's keeper, that looks every few seconds of a clock which somebody else turns."""
+
+    def __init__(self, workspace: LocalWorkspace, clock: Clock) -> None:
+        self._clock = clock
+        self._keeper = Keeper(workspace.acting_as(access.system()), LapseWatch(LEASE_SECONDS, 15, clock))
+
+    async def look(self, seconds: float = 0) -> list[LogId]:
+        """Look every ten seconds, for so long."""
+        ended = await self._keeper.look()
+        for _ in range(int(seconds / 10)):
+            self._clock.now += 10
+            ended += await self._keeper.look()
+        return ended
+
+
+async def test_a_lease_that_ran_out_and_was_watched_for_as_long_again_ends_the_run_and_its_holder_is_refused(
     workspace: LocalWorkspace, clock: Clock
 ) -> None:
+    """Rule 10: never stuck."""
     runtime, epoch = await begin(workspace, "on-another-machine")
-    assert await keep(workspace) == []
-    clock.now += LEASE_SECONDS + 1
-    assert await keep(workspace) == [LOG]
+    keeper = Watched(workspace, clock)
+    assert await keeper.look(LEASE_SECONDS + 20) == []
+    assert await keeper.look(20) == [LOG]
     failed = outcome_of(LOG, await workspace.read(LOG)).failed_cell
     assert failed is not None and "lease ran out" in failed.evalue, "whether the process is gone, nobody here can know"
     with pytest.raises(NotFound, match="may be over"):
         await say(runtime, e.ExecutionFinished(execution=ExecutionId("x1"), epoch=epoch, status="ok"))
+
+
+async def test_who_opens_a_workspace_ends_nothing_of_those_whose_lease_only_ran_out(
+    workspace: LocalWorkspace, clock: Clock
+) -> None:
+    """Rule 10: everybody's lease has lapsed after a closed lid, and the first to wake may be `quire show`."""
+    runtime, epoch = await begin(workspace, "on-another-machine")
+    clock.now += 100 * LEASE_SECONDS
+    assert await keep(workspace) == []
+    await runtime.renew(LOG, e.RunClaimed(runtime=RuntimeId(runtime.identity.actor), epoch=epoch))
+    await say(
+        runtime,
+        e.ExecutionFinished(execution=ExecutionId("x1"), epoch=epoch, status="ok"),
+        e.RunFinished(epoch=epoch, status="success"),
+    )
+
+
+async def test_a_keeper_that_stood_still_itself_begins_to_watch_anew(workspace: LocalWorkspace, clock: Clock) -> None:
+    """Rule 10: a closed lid, a clock that jumped, a database that hung."""
+    runtime, epoch = await begin(workspace, "on-another-machine")
+    claim = e.RunClaimed(runtime=RuntimeId(runtime.identity.actor), epoch=epoch)
+    keeper = Watched(workspace, clock)
+    clock.now += 10 * LEASE_SECONDS
+    assert await keeper.look(LEASE_SECONDS - 10) == [], "it has not watched for long enough"
+    clock.now += 10 * LEASE_SECONDS
+    assert await keeper.look(LEASE_SECONDS - 10) == [], "nobody can say who was awake meanwhile"
+    await runtime.renew(LOG, claim)
+    assert await keeper.look(LEASE_SECONDS) == [], "it was renewed"
+    assert await keeper.look(LEASE_SECONDS + 10) == [LOG]
 
 
 async def test_who_could_not_renew_while_no_server_ran_has_a_grace_when_one_starts(
@@ -124,14 +171,12 @@ async def test_who_could_not_renew_while_no_server_ran_has_a_grace_when_one_star
     runtime, epoch = await begin(workspace, "on-another-machine")
     clock.now += 1000
     assert await end_lost(workspace.acting_as(access.system()), 60) == []
-    clock.now += 59
-    assert await keep(workspace) == []
+    keeper = Watched(workspace, clock)
+    assert await keeper.look(60 + LEASE_SECONDS - 10) == []
     claim = e.RunClaimed(runtime=RuntimeId(runtime.identity.actor), epoch=epoch)
     await runtime.renew(LOG, claim, 180)
-    clock.now += 179
-    assert await keep(workspace) == [], "it came back in time"
-    clock.now += 2
-    assert await keep(workspace) == [LOG]
+    assert await keeper.look(180 + LEASE_SECONDS - 10) == [], "it came back in time"
+    assert await keeper.look(20) == [LOG]
 
 
 async def test_a_process_that_is_gone_has_no_grace(workspace: LocalWorkspace) -> None:
@@ -146,15 +191,15 @@ async def test_what_ended_without_giving_back_its_lease_stays_as_it_is(workspace
         e.ExecutionFinished(execution=ExecutionId("x1"), epoch=epoch, status="ok"),
         e.RunFinished(epoch=epoch, status="success"),
     )
-    clock.now += LEASE_SECONDS + 1
-    assert await keep(workspace) == []
+    assert await Watched(workspace, clock).look(2 * LEASE_SECONDS + 20) == []
     assert outcome_of(LOG, await workspace.read(LOG)).status == "success"
     assert await workspace.claims() == []
 
 
-async def test_an_execution_of_a_notebook_is_lost_also_when_somebody_tried_to_take_it(
+async def test_who_tries_to_take_what_somebody_has_claimed_does_not_break_a_lease_that_lapsed(
     workspace: LocalWorkspace, clock: Clock
 ) -> None:
+    """Rule 10: it can still be renewed, and if it is not, it is lost."""
     one, other = (workspace.acting_as(access.runtime(name)) for name in ("one", "other"))
     await say(
         workspace,
@@ -162,11 +207,14 @@ async def test_an_execution_of_a_notebook_is_lost_also_when_somebody_tried_to_ta
         e.CellAdded(cell=CellId("a"), after=None, source="1"),
         e.ExecutionRequested(execution=ExecutionId("x"), cell=CellId("a"), source_hash=source_hash("1")),
     )
-    await say(one, e.ExecutionClaimed(execution=ExecutionId("x"), runtime=RuntimeId("runtime:one")))
+    claim = e.ExecutionClaimed(execution=ExecutionId("x"), runtime=RuntimeId("runtime:one"))
+    (claimed,) = await say(one, claim)
+    assert isinstance(claimed, e.ExecutionClaimed)
     clock.now += LEASE_SECONDS + 1
     with pytest.raises(Exception, match="claimed by"):
         await say(other, e.ExecutionClaimed(execution=ExecutionId("x"), runtime=RuntimeId("runtime:other")))
-    assert await keep(workspace) == [LOG]
+    await one.renew(LOG, claimed)
+    assert await Watched(workspace, clock).look(2 * LEASE_SECONDS + 20) == [LOG]
     assert (await workspace.read(LOG)).cells[CellId("a")].state == "lost"
 
 

@@ -40,7 +40,7 @@ class Site:
         self.folder = Folder(path)
         self.token = self.folder.token("read", "edit", "run")
         # It looks often, and leaves nothing to a runtime that was killed: nobody waits for what a clock says.
-        self.server: Server = self.folder.start("--look-every", "0.2", "--others-first", "0.5")
+        self.server: Server = self.folder.start("--look-every", "0.2", "--others-first", "0.5", "--lease", "3")
         self._notebooks = 0
 
     def notebook(self, text: str = COUNTING) -> str:

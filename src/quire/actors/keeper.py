@@ -1,13 +1,14 @@
-"""Ends what lost its lease, and proposals that nobody answered in time: nothing stays open for ever (rule 10).
+"""Ends what nobody works on any more, and proposals that nobody answered in time: nothing stays open for ever (rule 10).
 
-Whoever opens a workspace ends what is lost, so that the log tells the true status to the first
-who looks; a server also looks now and then, and expires proposals. It never runs anything again.
+It never runs anything again. Whoever opens a workspace calls `end_lost`, which ends only what belongs to a process that is gone: so the log tells the
+true status to the first who looks. A lease that lapsed proves nothing by itself (lapse_watch.py): a server's `Keeper`
+ends its work after it has watched for a whole lease that nobody renewed it.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..core import events as e
 from ..core.errors import Conflict, NotFound, Refused
@@ -16,6 +17,9 @@ from ..core.ids import ExecutionId, LogId, ProposalId, RuntimeId
 from ..core.notebook import Notebook
 from ..workspace.clock import new_id
 from ..workspace.holders import is_gone
+from ..workspace.holds import is_started, runtime_hold
+from ..workspace.lapse_watch import LapseWatch
+from ..workspace.local import LocalWorkspace
 from ..workspace.workspace import Held, Workspace
 
 SERVER_GRACE_SECONDS = 60.0
@@ -26,24 +30,67 @@ GONE = "The process that ran it is gone, and did not say how it ended."
 SILENT = "Its lease ran out: what ran it was not heard of in time, and did not say how it ended."
 
 
-async def end_lost(system: Workspace, grace_seconds: float = 0) -> list[LogId]:
-    """End what was claimed by somebody who is gone; return the logs that say so now. `system` acts as Quire itself.
+async def end_lost(
+    system: LocalWorkspace,
+    grace_seconds: float = 0,
+    is_left: Callable[[Held], bool] = lambda held: True,
+) -> list[LogId]:
+    """End what was claimed by a process that is gone; return the logs that say so now. `system` acts as Quire itself.
 
-    With a grace, whoever has only fallen silent gets so much more time: they could not be heard while no server ran.
+    `is_left` says whether the kernel of a claim may live on, so that another process can go on with it. With a grace,
+    whoever has fallen silent gets so much more time: they could not be heard while no server ran.
     """
     ended: list[LogId] = []
     for held in await system.claims():
-        if not is_gone(held.claim.runtime):
-            if grace_seconds and held.seconds_left < grace_seconds:
-                with contextlib.suppress(Conflict):  # it came to its end meanwhile
-                    await system.renew(held.log, held.claim, grace_seconds)
-                continue
-            if held.seconds_left > 0:
-                continue
-        if await _end(system, held):
-            ended.append(held.log)
-        await system.release(held.log, held.claim)
+        if await _is_certainly_gone(system, held, is_left if not grace_seconds else lambda held: True):
+            ended += await _close(system, held)
+        elif grace_seconds and held.seconds_left < grace_seconds:
+            with contextlib.suppress(Conflict):  # it came to its end meanwhile
+                await system.renew(held.log, held.claim, grace_seconds)
     return ended
+
+
+class Keeper:
+    """Looks again and again for what nobody works on, and ends it. `watch` says how long a lapse has to be watched."""
+
+    def __init__(
+        self, system: LocalWorkspace, watch: LapseWatch, is_left: Callable[[Held], bool] = lambda held: True
+    ) -> None:
+        self._system, self._watch, self._is_left = system, watch, is_left
+
+    async def look(self) -> list[LogId]:
+        """End what is lost; return the logs that say so now."""
+        try:
+            claims = await self._system.claims()
+        except BaseException:
+            self._watch.interrupt()  # whoever wanted to renew meanwhile could not, either
+            raise
+        long_lapsed = self._watch.look(_name(held) for held in claims if held.seconds_left <= 0)
+        ended: list[LogId] = []
+        for held in claims:
+            if _name(held) in long_lapsed or await _is_certainly_gone(self._system, held, self._is_left):
+                ended += await _close(self._system, held)
+        return ended
+
+
+def _name(held: Held) -> str:
+    return f"{held.log} {held.claim}"
+
+
+async def _is_certainly_gone(system: LocalWorkspace, held: Held, is_left: Callable[[Held], bool]) -> bool:
+    """Whether it is certain that nobody will go on with what was claimed."""
+    if is_gone(held.claim.runtime):
+        return True
+    if held.seconds_left > 0 or not is_started(held.claim.runtime) or is_left(held):
+        return False
+    holder = await system.holder(runtime_hold(held.log))
+    return holder is not None and is_gone(holder)
+
+
+async def _close(system: LocalWorkspace, held: Held) -> list[LogId]:
+    ended = await _end(system, held)
+    await system.release(held.log, held.claim)
+    return [held.log] if ended else []
 
 
 async def expire_proposals(system: Workspace, at: str) -> list[ProposalId]:

@@ -21,30 +21,34 @@ from typing import Any
 import msgspec
 
 from ..actors.keeper import bury
+from ..actors.runtime.holding import renew_adopted
 from ..actors.runtime.kernels import Adopted, adopt_served
 from ..actors.runtime.lanes_beside import lanes_beside
 from ..actors.runtime.serving import Serving, serve
 from ..actors.runtime.spool import send_left_behind, spools
 from ..actors.runtime.spool_files import About, left_behind
-from ..actors.runtime.starting import Assignment, hold_name
+from ..actors.runtime.starting import Assignment
 from ..actors.runtime.waiting import LOCAL, skip_waiting
 from ..connect import FOLDER, connect_store
-from ..core.errors import Conflict, QuireError, Unavailable
+from ..core.errors import Conflict, QuireError
 from ..core.ids import ActorId
 from ..workspace import access
-from ..workspace.holders import this_process
-from ..workspace.holds import Hold
-from ..workspace.leases import LEASE_SECONDS
+from ..workspace.hold_renewal import KeptHold
+from ..workspace.holders import process_of, this_process
+from ..workspace.holds import runtime_hold, started_runtime
 from ..workspace.local import LocalWorkspace
 from ..workspace.workspace import Speaking, Workspace
 from .kept import kept
 from .surroundings import adopting, alongside, folder_of, serving_of, until_quiet
 
-RENEW_SECONDS = LEASE_SECONDS / 3
-"""How often it says that it still serves: two may be late before it is taken for gone."""
+
+class Over(asyncio.Event):
+    """Says that it is enough, and whether that is so because another process has the notebook."""
+
+    taken = False
 
 
-async def serve_live(runtime: LocalWorkspace, told: Assignment, over: asyncio.Event) -> None:
+async def serve_live(runtime: LocalWorkspace, told: Assignment, over: Over) -> None:
     """Serve the notebook until `over`, or until nothing happens in it any more."""
     async with _held(runtime, told, over) as is_ours:
         if not is_ours:
@@ -57,18 +61,19 @@ async def serve_live(runtime: LocalWorkspace, told: Assignment, over: asyncio.Ev
             await skip_waiting(runtime, told.log, str(error))
 
 
-async def _serve(workspace: LocalWorkspace, told: Assignment, over: asyncio.Event) -> None:
+async def _serve(workspace: LocalWorkspace, told: Assignment, over: Over) -> None:
     adopted = await _adopted(told)
-    # Not called after its process: the next one goes on under this name with the kernel, and with what runs in it.
-    name = adopted.actor.partition(":")[2] if adopted is not None else f"live-{secrets.token_hex(4)}"
+    name = adopted.actor.partition(":")[2] if adopted is not None else started_runtime(secrets.token_hex(4))
     runtime = workspace.acting_as(access.runtime(name))
+    if adopted is not None:
+        await renew_adopted(runtime, told.log, adopted.flight, told.lease_seconds)
     await _bury_the_others(workspace, told, runtime.identity.actor)
     async with (
         lanes_beside(runtime, told.log, _path(told.state)) as lanes,
         alongside(_quiet(runtime, told, over, lanes)),
     ):
         serving, adopted = await _serving(runtime, told, adopted)
-        await serve(runtime, serving, over, say, lanes, adopted)
+        await serve(runtime, serving, over, say, lanes, adopted, lambda: over.taken)
 
 
 async def _adopted(told: Assignment) -> Adopted | None:
@@ -109,6 +114,7 @@ async def _serving(
         "spools": spools_here,
         "memory_bytes": told.memory_bytes,
         "where": told.where,
+        "lease_seconds": told.lease_seconds,
     }
     if notebook.run is not None:
         return await kept(runtime, told.log, notebook.run, folder, os.environ, adopted, **how)
@@ -129,30 +135,27 @@ def _path(text: str | None) -> Path | None:
 
 
 @asynccontextmanager
-async def _held(runtime: LocalWorkspace, told: Assignment, over: asyncio.Event) -> AsyncGenerator[bool]:
+async def _held(runtime: LocalWorkspace, told: Assignment, over: Over) -> AsyncGenerator[bool]:
     # It is Quire's own business who serves: a runtime's rights end at its notebook.
-    system = runtime.acting_as(access.system())
-    hold = await system.hold(hold_name(told.log), LEASE_SECONDS)
+    system, name = runtime.acting_as(access.system()), runtime_hold(told.log)
+    hold = await system.hold(name, told.lease_seconds)
     if hold is None:
         yield False
         return
+
+    def lost(other: str) -> None:
+        process = process_of(other)
+        who = f"process {process}" if process is not None else other
+        say(f"This process stood still for so long that the notebook is served by another runtime now: {who}")
+        over.taken = True
+        over.set()
+
+    kept = KeptHold(system, name, hold, told.lease_seconds)
     try:
-        async with alongside(_renew(system, hold, over)):
+        async with alongside(kept.keep(lost)):
             yield True
     finally:
-        await system.let_go(hold)
-
-
-async def _renew(system: LocalWorkspace, hold: Hold, over: asyncio.Event) -> None:
-    while True:
-        await asyncio.sleep(RENEW_SECONDS)
-        try:
-            if await system.renew_hold(hold, LEASE_SECONDS) is None:
-                say("This process stood still for so long that the notebook was given to another runtime")
-                over.set()
-                return
-        except Unavailable:
-            continue  # a store that is away may be back before the hold runs out
+        await kept.let_go()
 
 
 # ---- The process
@@ -166,7 +169,7 @@ def say(message: str) -> None:
 
 async def main(told: Assignment) -> None:
     """Serve, and let go of everything."""
-    over = asyncio.Event()
+    over = Over()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, over.set)

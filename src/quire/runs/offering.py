@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from ..actors.runtime.holding import LONG_LEASE_SECONDS, patiently
+from ..actors.runtime.holding import LONG_LEASE_SECONDS, patiently, renew_adopted
 from ..actors.runtime.kernels import Adopted, adopt_served, served
 from ..actors.runtime.lanes_beside import lanes_beside
 from ..actors.runtime.serving import Serving, serve
@@ -278,6 +278,7 @@ class _AtWork:
         adopted = await adopt_served(offered.where, log, self._me) if offered.where else None
         if adopted is not None:
             self._tell(f"Goes on with kernel {adopted.kernel.id} of the process before")
+            await renew_adopted(runtime, log, adopted.flight, self._lease_seconds)
         if notebook.run is not None:
             return await kept(runtime, log, notebook.run, offered.folder, os.environ, adopted, **how)
         serving = serving_of(log, notebook, offered.folder, os.environ, self._tell, language=offered.language, **how)

@@ -8,6 +8,7 @@ from ..actors.runtime.python_command import python_command
 from ..actors.runtime.starting import Starting
 from ..actors.runtime.waiting import OTHERS_SECONDS
 from ..connect import FOLDER
+from ..workspace.leases import LEASE_SECONDS
 
 COMMAND = tuple(python_command("quire.runs.live"))
 """How a runtime is started."""
@@ -26,6 +27,7 @@ def starting_here(
     memory_bytes: int | None = None,
     look_seconds: float = 2.0,
     others_seconds: float = OTHERS_SECONDS,
+    lease_seconds: float = LEASE_SECONDS,
 ) -> Starting:
     """For the workspace at an address, with `home` as the folder that paths of files are relative to.
 
@@ -43,4 +45,5 @@ def starting_here(
         memory_bytes=memory_bytes,
         look_seconds=look_seconds,
         others_seconds=others_seconds,
+        lease_seconds=lease_seconds,
     )

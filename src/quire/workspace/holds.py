@@ -9,7 +9,7 @@ runs out.
 from __future__ import annotations
 
 from ..core.errors import Refused
-from ..core.ids import LogId
+from ..core.ids import LogId, RuntimeId
 from ..stores.store import Lease, Store
 from .access import Identity
 from .holders import is_gone, this_process
@@ -20,6 +20,7 @@ _PREFIX = "hold:"
 _HOUSE = frozenset(("runtime", "server"))
 """What is before the colon in the names that only processes beside the store hold."""
 _MIRROR = "mirror:"
+_STARTED = "live-"
 
 
 def holder_of(identity: Identity) -> str:
@@ -47,6 +48,30 @@ def check(identity: Identity, hold: Hold) -> None:
 def full_name(name: str) -> str:
     """The name of the lease."""
     return f"{_PREFIX}{name}"
+
+
+def runtime_hold(log: LogId) -> str:
+    """What the one process that serves a notebook holds."""
+    return f"runtime:{log}"
+
+
+def started_runtime(random: str) -> str:
+    """A name for a runtime that a server starts: its process holds the notebook under `runtime_hold`.
+
+    It is not called after its process: the next one goes on under this name with the kernel, and with what runs in it.
+    """
+    return f"{_STARTED}{random}"
+
+
+def is_started(runtime: RuntimeId) -> bool:
+    """Whether a runtime was started by a server, so that whoever has the hold of the notebook is its process."""
+    return runtime.startswith(f"runtime:{_STARTED}")
+
+
+async def find(store: Store, name: str) -> Hold | None:
+    """Return the hold of this name, also one that lapsed and that nobody took."""
+    full = full_name(name)
+    return next((lease for lease in await store.leases() if lease.name == full), None)
 
 
 async def take(store: Store, name: str, seconds: float, holder: str) -> Hold | None:

@@ -9,6 +9,7 @@ from ..core import events as e
 from ..core.errors import Conflict
 from ..core.events import Draft, Entry
 from ..core.ids import ExecutionId, LogId, RuntimeId
+from ..core.notebook import Notebook
 from ..stores.store import Lease, Store
 from .access import Identity
 from .live import Live
@@ -20,6 +21,7 @@ LEASE_SECONDS = 30.0
 
 async def take(store: Store, live: Live[Any], name: str, drafts: Sequence[Draft], identity: Identity) -> list[Entry]:
     """Take the lease, then record the claim with its epoch."""
+    _check_open(await live.read(), drafts[0].event)
     lease = await store.acquire(name, identity.actor, LEASE_SECONDS)
     if lease is None:
         held = await store.lease(name)
@@ -34,6 +36,18 @@ async def take(store: Store, live: Live[Any], name: str, drafts: Sequence[Draft]
             # Refused, or answered with an earlier claim. It runs out and is not given back: it may stand
             # where the lease of somebody stood who is gone, and `claims` still has to tell of that.
             await store.renew(lease, 0)
+
+
+def _check_open(notebook: Notebook, claim: e.KnownEvent) -> None:
+    """Refuse what the log says is claimed: a lease that lapsed there may be renewed, and nobody is to break it in vain."""
+    taken = None
+    if isinstance(claim, e.ExecutionClaimed):
+        execution = notebook.execution(claim.execution)
+        taken = execution.runtime if execution is not None else None
+    elif notebook.run is not None and notebook.run.status != "queued":
+        taken = notebook.run.runtime
+    if taken is not None:
+        raise Conflict(f"{notebook.name!r}: this was claimed by {taken}. Take another one.", runtime=taken)
 
 
 def lease_name(log: LogId, event: Claim) -> str:

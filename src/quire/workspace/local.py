@@ -522,13 +522,12 @@ class LocalWorkspace:
             raise Refused(f"{told}: no notebook that it may read refers to it.")
 
     async def renew(self, log: LogId, claim: Claim, seconds: float = LEASE_SECONDS) -> None:
-        """Hold on to what was claimed, so many seconds from now; Conflict when it is lost."""
+        """Hold on to what was claimed, so many seconds from now, also if it lapsed; Conflict when it is lost."""
         if not 0 <= seconds <= MAX_LEASE_SECONDS:
             raise BadInput(f"A claim is renewed for 0 to {MAX_LEASE_SECONDS:g} seconds, not for {seconds}.")
-        lease, store = await self._lease(log, claim), self._shared.store
-        # Quire itself may give time to what could not be renewed while nobody was there to do it.
-        held = await (store.revive if self.identity.actor == access.SYSTEM else store.renew)(lease, seconds)
-        if held is None:
+        lease = await self._lease(log, claim)
+        # Also one that lapsed: as long as nobody took it or ended its work, it is theirs (rule 10).
+        if await self._shared.store.revive(lease, seconds) is None:
             told = f"{lease_name(log, claim)} is no longer held by {self.identity.actor} under epoch {claim.epoch}."
             raise Conflict(f"{told} Stop the work that it was for.")
 
@@ -572,16 +571,20 @@ class LocalWorkspace:
         return await holds.take(self._shared.store, name, min(seconds, MAX_LEASE_SECONDS), holder)
 
     async def holder(self, name: str) -> str | None:
-        """Return who holds what has this name, for processes beside the store."""
-        await self._check_holding()
-        holds.check_name(self.identity, name)
-        lease = await self._shared.store.lease(holds.full_name(name))
+        """Return who holds what has this name, for processes beside the store; also if it lapsed and nobody took it."""
+        lease = await self.hold_of(name)
         return lease.holder if lease is not None else None
 
+    async def hold_of(self, name: str) -> Hold | None:
+        """Return the hold of this name, lapsed or not, for processes beside the store; None when nobody has it."""
+        await self._check_holding()
+        holds.check_name(self.identity, name)
+        return await holds.find(self._shared.store, name)
+
     async def renew_hold(self, hold: Hold, seconds: float = LEASE_SECONDS) -> Hold | None:
-        """Go on holding, so many seconds from now; None when it is lost."""
+        """Go on holding, so many seconds from now, also if it lapsed; None when it was taken or given back."""
         await self._check_holding(hold)
-        return await self._shared.store.renew(hold, min(seconds, MAX_LEASE_SECONDS))
+        return await self._shared.store.revive(hold, min(seconds, MAX_LEASE_SECONDS))
 
     async def let_go(self, hold: Hold) -> None:
         """Give back what was held."""

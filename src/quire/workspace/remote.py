@@ -217,7 +217,7 @@ class RemoteWorkspace:
         return remote_files.open_blob(self._calls, hash, start, end)
 
     async def renew(self, log: LogId, claim: Claim, seconds: float = LEASE_SECONDS) -> None:
-        """Hold on to what was claimed, so many seconds from now; Conflict when it is lost."""
+        """Hold on to what was claimed, so many seconds from now, also if it lapsed; Conflict when it is lost."""
         body = bodies.Renewing(claim=claim, seconds=seconds)
         await self._calls.tell(path("logs", _checked(log), "renew"), body=body)
 

@@ -205,7 +205,7 @@ class Workspace(Protocol):
         ...
 
     async def renew(self, log: LogId, claim: Claim, seconds: float = ...) -> None:
-        """Hold on to what was claimed, so many seconds from now; Conflict when it is lost."""
+        """Hold on to what was claimed, so many seconds from now, also if it lapsed; Conflict when it is lost."""
         ...
 
     async def release(self, log: LogId, claim: Claim) -> None:

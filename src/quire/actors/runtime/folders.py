@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from ...core.errors import Unavailable
-from ...core.ids import ActorId, LogId
+from ...core.ids import ActorId, LogId, RuntimeId
 from . import watch
 from .kernels import Spec
 
@@ -136,6 +136,11 @@ def all_serving() -> list[tuple[Path, Serves]]:
         with contextlib.suppress(OSError, msgspec.DecodeError):  # somebody ends it just now
             found.append((file.stat().st_mtime, file.parent, msgspec.json.decode(file.read_bytes(), type=Serves)))
     return [(folder, serves) for _, folder, serves in sorted(found, key=lambda each: each[0], reverse=True)]
+
+
+def is_kept(log: LogId, runtime: RuntimeId) -> bool:
+    """Whether a kernel of this user may live that a runtime used for a log: another process can go on with it."""
+    return any((serves.log, serves.actor) == (log, runtime) for _, serves in all_serving())
 
 
 def _address() -> str:

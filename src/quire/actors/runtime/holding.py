@@ -11,10 +11,11 @@ from typing import TypeVar
 from ...core import events as e
 from ...core.errors import Conflict, QuireError, Refused, Unavailable
 from ...core.events import Draft
-from ...core.ids import LogId
+from ...core.ids import LogId, RuntimeId
 from ...workspace.clock import new_id
 from ...workspace.leases import LEASE_SECONDS
 from ...workspace.workspace import Claim, Workspace
+from .flights import Flight
 from .spool import pauses
 
 T = TypeVar("T")
@@ -54,12 +55,34 @@ async def held(
         yield taken.epoch
 
 
+def claim_of(flight: Flight, runtime: RuntimeId) -> e.ExecutionClaimed:
+    """The claim under which an earlier process had an execution under way."""
+    return e.ExecutionClaimed(execution=flight.started.execution, runtime=runtime, epoch=flight.started.epoch)
+
+
+async def renew_adopted(runtime: Workspace, log: LogId, flight: Flight | None, seconds: float) -> None:
+    """Renew the claim of what runs in an adopted kernel before anything else: a runtime killed soon after leaves it whole."""
+    if flight is not None:
+        with contextlib.suppress(QuireError):  # whether it is still ours is asked again when the work goes on
+            await runtime.renew(log, claim_of(flight, RuntimeId(runtime.identity.actor)), seconds)
+
+
 @asynccontextmanager
 async def renewed(
-    runtime: Workspace, log: LogId, claim: Claim, lost: Callable[[], None], seconds: float = LEASE_SECONDS
+    runtime: Workspace,
+    log: LogId,
+    claim: Claim,
+    lost: Callable[[], None],
+    seconds: float = LEASE_SECONDS,
+    *,
+    at_once: bool = False,
 ) -> AsyncGenerator[None]:
-    """Renew the lease of a claim that is ours until the work is over, and give it back then."""
-    renewing = asyncio.ensure_future(_renew(runtime, log, claim, lost, seconds))
+    """Renew the lease of a claim that is ours until the work is over, and give it back then.
+
+    `at_once` where it was not taken just now.
+    """
+    at_once = at_once or seconds != LEASE_SECONDS  # it was taken for the usual time
+    renewing = asyncio.ensure_future(_renew(runtime, log, claim, lost, seconds, at_once=at_once))
     try:
         yield
     except Lost:
@@ -75,10 +98,11 @@ async def renewed(
         await runtime.release(log, claim)
 
 
-async def _renew(runtime: Workspace, log: LogId, claim: Claim, lost: Callable[[], None], seconds: float) -> None:
-    # It was taken for the usual time: one that is to hold longer, or less long, is renewed at once.
+async def _renew(
+    runtime: Workspace, log: LogId, claim: Claim, lost: Callable[[], None], seconds: float, *, at_once: bool
+) -> None:
     pause = min(RENEW_SECONDS, seconds / 3)
-    await asyncio.sleep(0 if seconds != LEASE_SECONDS else pause)
+    await asyncio.sleep(0 if at_once else pause)
     while True:
         try:
             await runtime.renew(log, claim, seconds)
@@ -86,5 +110,5 @@ async def _renew(runtime: Workspace, log: LogId, claim: Claim, lost: Callable[[]
             lost()
             return
         except QuireError:
-            pass  # a store that is away may be back before the lease runs out
+            pass  # a store that is away may come back: a lease that lapsed meanwhile is taken again
         await asyncio.sleep(pause)

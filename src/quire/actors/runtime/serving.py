@@ -29,7 +29,7 @@ from .attached import Attached, Over, beside
 from .client import KernelClient, stop
 from .execution import GRACE_SECONDS, Asked, CellRunner, Ran, Stopping
 from .flights import DraftIds, Flight, Once, recorded
-from .holding import Lost, renewed
+from .holding import Lost, claim_of, renewed
 from .kernels import Adopted, Spec, start
 from .memory import keep_within
 from .recorder import Recorder
@@ -92,11 +92,13 @@ async def serve(
     tell: Callable[[str], None] = lambda message: None,
     lanes: Speaking | None = None,
     adopted: Adopted | None = None,
+    is_taken: Callable[[], bool] = lambda: False,
 ) -> None:
     """Serve a notebook until somebody says that it is enough. What runs then is interrupted.
 
     `lanes` are those on which people are, where they are others than the workspace's own. `adopted` is a kernel that
-    lives already and was prepared, with what cells of this notebook defined in it.
+    lives already and was prepared, with what cells of this notebook defined in it. `is_taken` says whether it is enough
+    because another process has the notebook: what runs then was cancelled by nobody, and no more is said of it.
     """
     spool = Spool(runtime, serving.log, serving.spools or spools(), tell)
     try:
@@ -104,7 +106,7 @@ async def serve(
             client = KernelClient(adopted.kernel, adopted.flight)
         else:
             client = await _started(serving, runtime.identity.actor)
-        server = _Server(Attached(runtime, serving.log, until), serving, spool, client)
+        server = _Server(Attached(runtime, serving.log, until), serving, spool, client, is_taken)
         server.speaks(lanes or runtime.lanes, tell)
         try:
             await server.serve(adopted)
@@ -125,8 +127,11 @@ async def _started(serving: Serving, actor: ActorId) -> KernelClient:
 class _Server:
     """A runtime with its kernel."""
 
-    def __init__(self, at: Attached, serving: Serving, spool: Spool, client: KernelClient) -> None:
+    def __init__(
+        self, at: Attached, serving: Serving, spool: Spool, client: KernelClient, is_taken: Callable[[], bool]
+    ) -> None:
         self._at, self._serving, self._spool, self.client = at, serving, spool, client
+        self._is_taken = is_taken
         self._me = at.me
         self._remover = Remover(serving.secrets)
         self._widgets = WidgetStates(self._remover)
@@ -229,6 +234,8 @@ class _Server:
         if self._running is not None:
             # Whoever ends a runtime wants it to end: a cell that does not listen is ended with its kernel.
             self._running[1].grace_seconds = self._serving.grace_seconds
+            if self._is_taken():
+                self._spool.drop(self._running[0], "another runtime serves the notebook")
             self._running[1].ask("cancelled")
         self._news.set()
 
@@ -310,11 +317,13 @@ class _Server:
         if execution is None or (execution.runtime, execution.epoch) != (self._me, epoch):
             await self._abandon(id, epoch)
             return
-        claim = e.ExecutionClaimed(execution=id, runtime=self._me, epoch=epoch)
+        claim = claim_of(flight, self._me)
         self._speaker.goes_on(id, flight.answered)
         log = await self._at.patiently(lambda: recorded(self._at.runtime, self._serving.log, id))
         with contextlib.suppress(Lost):  # the spool has told why
-            await self._under(claim, execution, lambda runner, stopping: runner.go_on(flight, stopping), log)
+            await self._under(
+                claim, execution, lambda runner, stopping: runner.go_on(flight, stopping), log, at_once=True
+            )
 
     async def _abandon(self, execution: ExecutionId, epoch: int) -> None:
         self._spool.drop(execution, "it is over, or another runtime's: its own was gone for too long")
@@ -332,6 +341,8 @@ class _Server:
         execution: Execution,
         work: Callable[[CellRunner, Stopping], Coroutine[Any, Any, Ran]],
         before: set[EventId] | None = None,
+        *,
+        at_once: bool = False,
     ) -> None:
         """Work on what was claimed, for as long as it is ours. `before` is what the log says of it already."""
         # Nobody kills a kernel that others work in because a cell does not listen: they can restart it.
@@ -344,7 +355,8 @@ class _Server:
         if self._at.over.is_set() or execution.interrupted_by is not None or execution.id in self._interrupted:
             stopping.ask("cancelled")
         try:
-            async with renewed(self._at.runtime, self._serving.log, claim, lost, self._serving.lease_seconds):
+            seconds = self._serving.lease_seconds
+            async with renewed(self._at.runtime, self._serving.log, claim, lost, seconds, at_once=at_once):
                 ran = await self._record(claim, stopping, work, before)
         finally:
             self._running = None

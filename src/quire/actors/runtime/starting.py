@@ -2,7 +2,7 @@
 
 The process outlives whoever started it (rule 11): it has a session of its own, talks to the
 store itself and ends by itself when nothing has happened for a while. Whoever serves a notebook
-holds it, under `hold_name`: so there is one, however many servers look. What the process does
+holds it, under `runtime_hold`: so there is one, however many servers look. What the process does
 is its own business (runs/live.py); here is only when one is needed.
 """
 
@@ -24,9 +24,11 @@ import msgspec
 from ...core.errors import NotFound, QuireError, Refused, Unavailable
 from ...core.ids import LogId
 from ...core.notebook import Notebook
-from ...workspace.holders import process_of
+from ...workspace.holders import is_gone, process_of
+from ...workspace.holds import runtime_hold
+from ...workspace.lapse_watch import LapseWatch
+from ...workspace.leases import LEASE_SECONDS
 from ...workspace.local import LocalWorkspace
-from ...workspace.workspace import Workspace
 from .kernel_environment import kernel_environment, store_variables
 from .kernels import served
 from .start_requests import RuntimeRequests
@@ -60,6 +62,8 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     """How much a kernel may use."""
     variables: dict[str, str] = {}
     """What else it takes to open the store, of this process's variables."""
+    lease_seconds: float = LEASE_SECONDS
+    """How long what it holds and claims is its own without being renewed."""
 
 
 class Starting(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,15 +86,12 @@ class Starting(msgspec.Struct, frozen=True, kw_only=True):
     """How often to look again where something waits and somebody else serves, or is about to."""
     others_seconds: float = OTHERS_SECONDS
     """How long what waits is left to a runtime that somebody brought."""
-
-
-def hold_name(log: LogId) -> str:
-    """What the one process that serves a notebook holds."""
-    return f"runtime:{log}"
+    lease_seconds: float = LEASE_SECONDS
+    """How long a runtime holds and claims without being heard of, and how long one that stands still is waited for then."""
 
 
 async def start_runtimes(
-    system: Workspace,
+    system: LocalWorkspace,
     starting: Starting,
     *,
     tell: Callable[[str], None] = lambda message: None,
@@ -109,15 +110,19 @@ async def start_runtimes(
 
 
 class _Starter:
-    def __init__(self, system: Workspace, starting: Starting, tell: Callable[[str], None]) -> None:
+    def __init__(self, system: LocalWorkspace, starting: Starting, tell: Callable[[str], None]) -> None:
         self._system, self._starting, self._tell = system, starting, tell
         self._started: dict[LogId, subprocess.Popen[bytes]] = {}
+        self._replaced: list[subprocess.Popen[bytes]] = []
+        """Those that stood still for so long that another one serves in their place; they find out when they go on."""
         self._failures: dict[LogId, int] = {}
         self._began: dict[LogId, float] = {}
         self._waiting: set[LogId] = set()
         self._left: set[LogId] = set()
         """Where a kernel may be that nobody uses any more."""
         self._others = Others(patience_seconds=starting.others_seconds)
+        self._lapses: dict[LogId, LapseWatch] = {}
+        """Where a runtime lives that does not renew its hold."""
         self._is_full = False
         self._one_at_a_time = asyncio.Lock()
 
@@ -191,7 +196,7 @@ class _Starter:
         self._waiting.add(log)
         if not is_left and self._others.take(log, notebook):
             return
-        if log in self._started or await self._is_served(log):
+        if await self._is_served(log):
             return
         if self._failures.get(log, 0) >= MOST_FAILURES:
             del self._failures[log]
@@ -200,7 +205,7 @@ class _Starter:
         if self._has_no_room():
             return
         try:
-            self._started[log], self._began[log] = self._start(log), time.monotonic()
+            self._start(log)
         except OSError as error:
             self._failed(log, str(error))
         else:
@@ -213,12 +218,12 @@ class _Starter:
             if notebook.run is not None and notebook.run.is_open:
                 raise Refused(f"{notebook.name!r} is a run that goes on: it has a kernel of its own.")
             self._reap()
-            if log in self._started or await self._is_served(log):
+            if await self._is_served(log):
                 return
             if self._has_no_room():
                 raise Refused(f"{self._starting.most} runtimes live, and no more may. Stop one of them.")
             try:
-                self._started[log], self._began[log] = self._start(log), time.monotonic()
+                self._start(log)
             except OSError as error:
                 raise Unavailable(f"No runtime could be started: {error}.") from error
             self._tell(f"Started a runtime for {notebook.name} [{log}]")
@@ -235,13 +240,13 @@ class _Starter:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
             async with asyncio.timeout(STOP_SECONDS):
-                while log in self._started or await self._is_served(log):
+                while await self._is_served(log):
                     await asyncio.sleep(0.05)  # a process tells nobody that it has ended
                     self._reap()
 
     async def _server_of(self, log: LogId) -> int | None:
         """The process that serves a notebook, started by an earlier server of this machine."""
-        holder = await self._system.holder(hold_name(log)) if isinstance(self._system, LocalWorkspace) else None
+        holder = await self._system.holder(runtime_hold(log))
         return process_of(holder) if holder is not None else None
 
     def _has_no_room(self) -> bool:
@@ -253,10 +258,16 @@ class _Starter:
         return self._is_full
 
     async def _is_served(self, log: LogId) -> bool:
-        hold = await self._system.hold(hold_name(log))
-        if hold is not None:
-            await self._system.let_go(hold)
-        return hold is None
+        """Whether some process has the notebook. Only looked at: to take its hold would end one that stood still."""
+        hold = await self._system.hold_of(runtime_hold(log))
+        if hold is None or is_gone(hold.holder):
+            self._lapses.pop(log, None)
+            return log in self._started  # it may be about to take it
+        if hold.seconds_left > 0:
+            self._lapses.pop(log, None)
+            return True
+        watch = self._lapses.setdefault(log, LapseWatch(self._starting.lease_seconds))
+        return not watch.look([f"{hold.holder} {hold.epoch}"])
 
     async def _give_up(self, log: LogId, notebook: Notebook) -> None:
         """Nothing waits for ever: say why it does not run."""
@@ -264,7 +275,7 @@ class _Starter:
         self._tell(f"{notebook.name} [{log}]: {why}")
         await skip_waiting(self._system, log, why)
 
-    def _start(self, log: LogId) -> subprocess.Popen[bytes]:
+    def _start(self, log: LogId) -> None:
         with self._open_log(log) as printed:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                 [*self._starting.command, log],
@@ -284,9 +295,12 @@ class _Starter:
             state=str(self._starting.state) if self._starting.state is not None else None,
             memory_bytes=self._starting.memory_bytes,
             variables=store_variables(os.environ),
+            lease_seconds=self._starting.lease_seconds,
         )
         _hand_over(process, msgspec.json.encode(told))
-        return process
+        if (stands_still := self._started.pop(log, None)) is not None:
+            self._replaced.append(stands_still)
+        self._started[log], self._began[log] = process, time.monotonic()
 
     def _log_file(self, log: LogId) -> Path:
         return self._starting.logs / f"{log}.log"
@@ -301,11 +315,12 @@ class _Starter:
     def leave(self) -> None:
         """Let the processes live on: nobody here waits for their end."""
         self._reap()
-        for process in self._started.values():
+        for process in (*self._started.values(), *self._replaced):
             process.returncode = 0  # or Python would complain that they still run
 
     def _reap(self) -> None:
         """Take note of the processes that have ended."""
+        self._replaced = [process for process in self._replaced if process.poll() is None]
         for log, process in list(self._started.items()):
             if (status := process.poll()) is None:
                 continue

@@ -64,6 +64,14 @@ if TYPE_CHECKING:
     hidden=True,
     help="How long what waits is left to a runtime that somebody brought.  [default: 10]",
 )
+@click.option(
+    "--lease",
+    "lease_seconds",
+    metavar="SECONDS",
+    type=click.FloatRange(0.1, 3600),
+    hidden=True,
+    help="How long this server, and runtimes that it starts, hold and claim without being heard of.  [default: 30]",
+)
 @click.option("--take-over", is_flag=True, help="Ask the server of this folder to end, and take its place.")
 @at_option
 @json_option
@@ -110,6 +118,7 @@ async def _serve(
     take_over: bool,
     look_seconds: float | None,
     others_seconds: float | None,
+    lease_seconds: float | None,
     **flags: Any,
 ) -> int:
     from ...actors.runtime.start_requests import RuntimeRequests
@@ -122,9 +131,10 @@ async def _serve(
     async with AsyncExitStack() as stack:
         stack.enter_context(ending.on_signals())
         workspace = await stack.enter_async_context(opened(place))
-        former = await stack.enter_async_context(only_one(workspace, place, ending, tell, take_over=take_over))
+        held = {} if lease_seconds is None else {"lease_seconds": lease_seconds}
+        former = await stack.enter_async_context(only_one(workspace, place, ending, tell, take_over=take_over, **held))
         told = await stack.enter_async_context(_answering(workspace, place, settings, ending, former, requests))
-        often = {"look_seconds": look_seconds, "others_seconds": others_seconds}
+        often = {"look_seconds": look_seconds, "others_seconds": others_seconds} | held
         await stack.enter_async_context(
             _working(
                 workspace,
@@ -183,8 +193,10 @@ async def _working(
     """What goes on beside the door; `often` holds the times that are not the usual ones."""
     from ...actors.mirror import mirror
     from ...actors.runtime.starting import start_runtimes
+    from ...connect import kernel_is_left
     from ...runs.starting_here import starting_here
     from ...workspace import access
+    from ...workspace.leases import LEASE_SECONDS
     from ..alongside import alongside
     from ..http.serving import KEEP_SECONDS, keep
 
@@ -200,7 +212,12 @@ async def _working(
     async with AsyncExitStack() as stack:
         works: dict[str, Any] = {
             "Starting runtimes": lambda: start_runtimes(system, starting, tell=tell, requests=requests),
-            "Keeping": lambda: keep(workspace, often.get("look_seconds", KEEP_SECONDS)),
+            "Keeping": lambda: keep(
+                workspace,
+                often.get("look_seconds", KEEP_SECONDS),
+                often.get("lease_seconds", LEASE_SECONDS),
+                kernel_is_left,
+            ),
         }
         if settings.serve.mirror:
             works["The mirror"] = lambda: mirror(workspace, place.home, tell=tell)

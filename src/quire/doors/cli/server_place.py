@@ -20,7 +20,8 @@ from ...actors.keeper import SERVER_GRACE_SECONDS
 from ...connect import FOLDER, connect_store, find_folder, make_folder, new_folder, shown_address
 from ...core.errors import BadInput, Conflict, NotFound, Refused
 from ...workspace import access, clock, whereabouts
-from ...workspace.holders import this_process
+from ...workspace.hold_renewal import KeptHold
+from ...workspace.holders import process_of, this_process
 from ...workspace.holds import Hold
 from ...workspace.leases import LEASE_SECONDS
 from ...workspace.local import LocalWorkspace
@@ -102,29 +103,44 @@ async def opened(place: Place) -> AsyncGenerator[LocalWorkspace]:
 
 @asynccontextmanager
 async def only_one(
-    workspace: LocalWorkspace, place: Place, ending: Ending, tell: Callable[[str], None], *, take_over: bool
+    workspace: LocalWorkspace,
+    place: Place,
+    ending: Ending,
+    tell: Callable[[str], None],
+    *,
+    take_over: bool,
+    lease_seconds: float = LEASE_SECONDS,
 ) -> AsyncGenerator[Whereabouts | None]:
     """Be the server of the folder. Gives what the one before left, if it was killed or its place was taken."""
     from ..alongside import alongside
-    from ..http.serving import renew
 
     former = whereabouts.read(place.state)
     name = _hold_name(place)
-    hold = await workspace.hold(name, LEASE_SECONDS)
+    hold = await workspace.hold(name, lease_seconds)
     if hold is None:
         if not take_over:
             raise Conflict(_told(place, former))
         hold = await _taken_over(workspace, name, place, former)
 
-    def lost() -> None:
-        tell("This process stood still for so long that another server took its place")
+    def lost(other: str) -> None:
+        tell(f"This process stood still for so long that another server took its place: {_name_of(place, other)}")
         ending.ask(3)
 
+    kept = KeptHold(workspace, name, hold, lease_seconds)
     try:
-        async with alongside("Holding", lambda: renew(workspace, hold, lost), tell):
+        async with alongside("Holding", lambda: kept.keep(lost), tell):
             yield former
     finally:
-        await workspace.let_go(hold)
+        await kept.let_go()
+
+
+def _name_of(place: Place, holder: str) -> str:
+    """Who has the place of this server, as precisely as can be said."""
+    known = whereabouts.read(place.state)
+    if known is not None and holder.endswith(known.process):
+        return f"{known.url} (process {known.pid})"
+    process = process_of(holder)
+    return f"process {process}" if process is not None else holder
 
 
 def _hold_name(place: Place) -> str:

@@ -17,13 +17,15 @@ from pathlib import Path
 
 import uvicorn
 
-from ...actors.keeper import end_lost, expire_proposals
+from ...actors.keeper import Keeper, expire_proposals
 from ...actors.runtime.start_requests import RuntimeRequests
+from ...core.errors import Unavailable
 from ...workspace import access
 from ...workspace.clock import now
-from ...workspace.holds import Hold
+from ...workspace.lapse_watch import LapseWatch
 from ...workspace.leases import LEASE_SECONDS
 from ...workspace.local import LocalWorkspace
+from ...workspace.workspace import Held
 from .access_log import AccessLog, written_as_lines
 from .app import make_app
 from .listening import Listening
@@ -103,17 +105,19 @@ async def answering(
             await running
 
 
-async def keep(workspace: LocalWorkspace, look_seconds: float = KEEP_SECONDS) -> None:
-    """End what lost its lease, and expire proposals; look for them every `look_seconds`."""
+async def keep(
+    workspace: LocalWorkspace,
+    look_seconds: float = KEEP_SECONDS,
+    lease_seconds: float = LEASE_SECONDS,
+    is_left: Callable[[Held], bool] = lambda held: True,
+) -> None:
+    """End what nobody works on any more, and expire proposals; look for them every `look_seconds`."""
+    # Three looks that are late mean that this process, or its store, stood still.
+    watch = LapseWatch(lease_seconds, gap_seconds=max(3 * look_seconds, lease_seconds / 2))
     system = workspace.acting_as(access.system())
+    keeper = Keeper(system, watch, is_left)
     while True:
         await asyncio.sleep(look_seconds)
-        await end_lost(system)
-        await expire_proposals(system, now())
-
-
-async def renew(workspace: LocalWorkspace, hold: Hold, lost: Callable[[], None]) -> None:
-    """Hold on to being the server; `lost` is called when another one is it."""
-    while await workspace.renew_hold(hold, LEASE_SECONDS) is not None:  # noqa: ASYNC110 - no event tells of time
-        await asyncio.sleep(LEASE_SECONDS / 3)
-    lost()
+        with contextlib.suppress(Unavailable):  # a store that is away is told elsewhere; the watch begins anew
+            await keeper.look()
+            await expire_proposals(system, now())
