@@ -48,8 +48,8 @@ class Ending(LocalWorkspace):
         other.__class__ = Ending
         return other
 
-    async def submit(self, log: Any, drafts: Any) -> Any:
-        entries = await super().submit(log, drafts)
+    async def submit(self, log: Any, drafts: Any, **more: Any) -> Any:
+        entries = await super().submit(log, drafts, **more)
         brought = any(isinstance(each.event, FileMerged) and each.event.changes for each in entries) or any(
             isinstance(each.event, ConflictRaised) for each in entries
         )

@@ -8,9 +8,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from .far import NUMBERS, ended, execution_of, folder, interrupt, log, request, until_printed
+from .far import (
+    NUMBERS,
+    ended,
+    execution_of,
+    expire_leases,
+    folder,
+    held_seconds,
+    interrupt,
+    log,
+    request,
+    until_printed,
+)
 from .faulty import wait_until
-from .living import end_runtimes, holders
+from .living import end_runtimes, holders, runtime_of
 from .server import Folder, Server, events, printed, until
 
 __all__ = ["folder", "log"]  # fixtures
@@ -65,6 +76,35 @@ def test_every_number_is_there_once_after_server_and_runtime_were_killed(folder:
         assert printed(ended(client, log, request(client, log, "next"))) == "42\n", "in the same kernel"
     assert list(holders(folder.path).values()) != [pid]
     assert again.end() == 0
+    folder.verify()
+
+
+def test_a_cell_is_whole_although_one_runtime_after_the_other_is_killed_as_soon_as_it_went_on(
+    folder: Folder, log: str
+) -> None:
+    """Rules 10 and 11: whoever adopts a kernel renews its claim before anything else, also one that had lapsed."""
+    server = folder.start("--look-every", "0.2")
+    token, said = folder.token("read", "edit", "run"), folder.path / ".quire" / "runtimes" / f"{log}.log"
+    with server.client(token) as client:
+        ended(client, log, request(client, log, "first"))
+        execution = request(client, log, "count")
+        until_printed(client, log, execution, "99\n")
+        for time in range(1, 6):
+            pid = runtime_of(folder.path, log)
+            assert pid is not None
+            os.kill(pid, signal.SIGKILL)
+            expire_leases(folder.path, log)
+            wait_until(
+                lambda time=time: said.read_text().count("Goes on with kernel") == time, "nobody goes on with it"
+            )
+            wait_until(lambda: held_seconds(client, execution) > 0, "its claim is not renewed")
+            wait_until(lambda: runtime_of(folder.path, log) is not None, "nobody holds the notebook")
+        (folder.path / "away").touch()
+        (folder.path / "back").touch()
+        found = ended(client, log, execution)
+        assert found["state"] == "ok" and printed(found) == NUMBERS
+        assert printed(ended(client, log, request(client, log, "next"))) == "42\n", "in the same kernel"
+    assert server.end() == 0
     folder.verify()
 
 

@@ -9,10 +9,12 @@ people look: in the cells that wait.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import secrets
 import signal
 import sys
+from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -161,10 +163,19 @@ async def _held(runtime: LocalWorkspace, told: Assignment, over: Over) -> AsyncG
 # ---- The process
 
 
+_unwritten: deque[bytes] = deque(maxlen=100)
+"""What was said while the log could not be written."""
+
+
 def say(message: str) -> None:
-    """A line into the log of the process, which is its standard error."""
-    sys.stderr.write(f"quire: {message}\n")
-    sys.stderr.flush()
+    """A line into the log of the process, which is its standard error. While the disk is full it is kept, and written later."""
+    _unwritten.append(f"quire: {message}\n".encode())
+    with contextlib.suppress(OSError):
+        while _unwritten:
+            written = os.write(sys.stderr.fileno(), _unwritten[0])
+            _unwritten[0] = _unwritten[0][written:]
+            if not _unwritten[0]:
+                _unwritten.popleft()
 
 
 async def main(told: Assignment) -> None:

@@ -6,6 +6,7 @@ A file that is damaged, somebody else's or newer than this Quire is left untouch
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import threading
 import time
@@ -83,7 +84,31 @@ def _inode(path: Path) -> Inode:
     return status.st_dev, status.st_ino
 
 
+def is_frozen(path: Path) -> bool:
+    """Whether the file is there, and nothing can be written to it or beside it: a read-only disk, or somebody else's."""
+    return path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
+def _check_frozen(path: Path) -> None:
+    if _inode(path) not in _in_use:
+        check_file(path)
+    try:
+        with contextlib.closing(connect(path, read_only=True)) as connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+    except sqlite3.OperationalError as error:
+        told = (
+            f"{path} was not closed cleanly, and cannot be read whole where nothing can be written beside it ({error})"
+        )
+        raise Unavailable(f"{told}. Copy it, with its -wal file, to a place where that can be done.") from error
+    if version != SCHEMA:
+        told = f"{path} is of an older format, and cannot be brought up to date where nothing can be written"
+        raise Unavailable(f"{told}. Copy it to a place where that can be done, and open it there.")
+
+
 def _prepare(path: Path) -> None:
+    if is_frozen(path):
+        _check_frozen(path)
+        return
     try:
         if path.exists() and path.stat().st_size and _inode(path) not in _in_use:
             check_file(path)
@@ -133,9 +158,9 @@ def check_file(path: Path) -> None:
 
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """Open the file. Statements are transactions of their own until BEGIN."""
-    mode = "ro" if read_only else "rwc"
+    how = _how_to_read(path) if read_only else "mode=rwc"
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}",
+        f"{path.absolute().as_uri()}?{how}",
         uri=True,
         timeout=BUSY_SECONDS,
         isolation_level=None,
@@ -152,6 +177,17 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _how_to_read(path: Path) -> str:
+    """Where nothing can be written SQLite cannot keep track of readers, and need not, as nobody writes either."""
+    if not is_frozen(path):
+        return "mode=ro"
+    wal = path.with_name(path.name + "-wal")
+    if wal.exists() and wal.stat().st_size:
+        # What was recorded last is only there, and is read as far as what SQLite keeps beside it allows.
+        return "mode=ro"
+    return "mode=ro&immutable=1"
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:
@@ -178,6 +214,8 @@ def explain(error: Exception, path: Path) -> Exception:
         return Unavailable(
             f"{path} was locked by another process for {BUSY_SECONDS:g} s. Nothing was recorded; try again."
         )
+    if "readonly" in told:
+        return Unavailable(f"{path} cannot be written: its disk or folder is read-only. Nothing was recorded.")
     if "malformed" in told or "not a database" in told or "decode" in told:
         return Unavailable(
             f"{path} is damaged ({told}). It was left as it is: restore a backup, or see `quire verify`."

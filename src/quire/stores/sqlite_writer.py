@@ -23,7 +23,7 @@ from ..core.chain import Head, Record
 from ..core.errors import QuireError, Unavailable
 from ..core.ids import LogId
 from .sealing import Sealed, Taken, seal, wanted
-from .sqlite_file import BUSY_SECONDS, connect, explain
+from .sqlite_file import BUSY_SECONDS, connect, explain, is_frozen
 from .store import About, Append
 
 COLUMNS = "log, seq, id, key, cause, at, actor, on_behalf_of, type, payload, digest, hash, imported, redacted"
@@ -60,7 +60,8 @@ class SqliteWriter:
         """How far each of the logs that were written last goes for those who are woken from here."""
         self._data_version: int | None = None
         self._closed = False
-        self._connection = connect(path)
+        self._is_frozen = is_frozen(path)
+        self._connection = connect(path, read_only=self._is_frozen)
         self._thread = threading.Thread(target=self._write_all, name="quire-write", daemon=True)
         self._thread.start()
 
@@ -68,6 +69,9 @@ class SqliteWriter:
         """Do this after what was asked for before."""
         if self._closed:
             request.future.set_exception(Unavailable(f"{self._path}: this store was closed."))
+        elif self._is_frozen:
+            told = f"{self._path} cannot be written: its disk or folder is read-only"
+            request.future.set_exception(Unavailable(f"{told}. Nothing was recorded; it can still be read."))
         else:
             self._waiting.append(request)
             if len(self._waiting) == 1:

@@ -19,10 +19,12 @@ LEASE_SECONDS = 30.0
 """How long a claim holds without being renewed."""
 
 
-async def take(store: Store, live: Live[Any], name: str, drafts: Sequence[Draft], identity: Identity) -> list[Entry]:
+async def take(
+    store: Store, live: Live[Any], name: str, drafts: Sequence[Draft], identity: Identity, seconds: float
+) -> list[Entry]:
     """Take the lease, then record the claim with its epoch."""
     _check_open(await live.read(), drafts[0].event)
-    lease = await store.acquire(name, identity.actor, LEASE_SECONDS)
+    lease = await store.acquire(name, identity.actor, seconds)
     if lease is None:
         held = await store.lease(name)
         raise Conflict(f"{name} is held by {held.holder if held else 'somebody'}. Take another one.")

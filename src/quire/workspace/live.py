@@ -195,8 +195,12 @@ class Live(Generic[V]):
                     # It may be refused because it is there already, or because we have not seen something.
                     if first := await self._recorded(drafts, identity):
                         return _answered(first, identity)
+                    is_on_its_way = {draft.id for draft in drafts} & {entry.id for entry in self._pending}
                     if await self._catch_up() or self._taken_back > taken_back:
                         continue
+                    # Sent before by somebody who did not wait for the answer: it has arrived meanwhile.
+                    if is_on_its_way and (first := await self._recorded(drafts, identity)):
+                        return _answered(first, identity)
                     raise
                 sent = self._send(entries, unsealed, masks)
             try:

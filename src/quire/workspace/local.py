@@ -19,7 +19,7 @@ from ..core import codec
 from ..core import events as e
 from ..core.chain import Record
 from ..core.directory import Directory
-from ..core.errors import BadInput, Conflict, NotFound, Refused
+from ..core.errors import BadInput, Conflict, NotFound, Refused, Unavailable
 from ..core.events import BlobRef, Draft, Entry, KnownEvent, Scope
 from ..core.ids import WORKSPACE_LOG, ActorId, ExecutionId, LogId, TokenId, check_id
 from ..core.notebook import Notebook
@@ -63,6 +63,9 @@ from .watching import Watcher, Watching, Watchings
 from .workspace import Claim, Held, Undone, Verified
 
 MAX_LEASE_SECONDS = 3600.0
+WRITE_SECONDS = 60.0
+"""How long a store may take to record something; longer than it waits for a lock, of which it can say more."""
+_PROBE = "probe:write"
 AT_ONCE_SECONDS = 2.0
 LIVE_LOGS = 200
 """How many logs stay open in memory; those nobody works on go first."""
@@ -77,6 +80,7 @@ class _Shared(msgspec.Struct, kw_only=True):
     lanes: Lanes
     watchings: Watchings
     where: str
+    write_seconds: float
     live: dict[LogId, Live[Any]] = {}
     granted: dict[ActorId, dict[LogId, float]] = {}
     """The runs that people started whom a policy lets, and when; those that have ended go at the next look."""
@@ -99,12 +103,21 @@ class LocalWorkspace:
         *,
         where: str = "",
         folder: Path | None = None,
+        write_seconds: float = WRITE_SECONDS,
     ) -> None:
         # Looked up for whatever a bearer does: many who ask at once share one look.
         self._rights = Rights(store, Shared(self._directory), now, folder)
         lanes = Lanes()
         watchings = Watchings(store, self._rights, lanes)
-        self._shared = _Shared(store=store, blobs=blobs, clock=now, lanes=lanes, watchings=watchings, where=where)
+        self._shared = _Shared(
+            store=store,
+            blobs=blobs,
+            clock=now,
+            lanes=lanes,
+            watchings=watchings,
+            where=where,
+            write_seconds=write_seconds,
+        )
         self.identity = identity or access.owner()
 
     @property
@@ -222,13 +235,14 @@ class LocalWorkspace:
 
     # ---- Writing
 
-    async def submit(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
+    async def submit(self, log: LogId, drafts: Sequence[Draft], *, lease_seconds: float | None = None) -> list[Entry]:
         """Record the drafts in this order, all or none, and return them as recorded.
 
-        Of a bearer who has to ask, they become one proposal, which is returned instead.
+        Of a bearer who has to ask, they become one proposal, which is returned instead. A claim holds for
+        `lease_seconds` without being renewed, or for the usual time.
         """
         check_drafts(log, drafts)
-        return await self._submit_checked(log, drafts)
+        return await self._submit_checked(log, drafts, lease_seconds)
 
     async def plan_undo(self, log: LogId, by: ActorId, since: int = 0) -> UndoPlan:
         """Plan the undo of what an actor did to the cells of a notebook after a number."""
@@ -262,18 +276,37 @@ class LocalWorkspace:
         return entry
 
     async def _submit_checked(
-        self, log: LogId, drafts: Sequence[Draft], *, why: str | None = None, cells_at: int | None = None
+        self,
+        log: LogId,
+        drafts: Sequence[Draft],
+        lease_seconds: float | None = None,
+        *,
+        why: str | None = None,
+        cells_at: int | None = None,
+    ) -> list[Entry]:
+        seconds = self._shared.write_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._submit_allowed(log, drafts, lease_seconds, why, cells_at)
+        except TimeoutError as error:
+            told = f"The store did not answer for {seconds:g} s, so it is not known whether this was recorded"
+            raise Unavailable(f"{told}. Look at its disk or database, then send it again with the same ids.") from error
+
+    async def _submit_allowed(
+        self, log: LogId, drafts: Sequence[Draft], lease_seconds: float | None, why: str | None, cells_at: int | None
     ) -> list[Entry]:
         await self._rights.check_submission(self.identity, log, drafts)
         if log != WORKSPACE_LOG and has_to_ask(self.identity, drafts):
             drafts = [as_proposal(self.identity, drafts, await self._live(log).read(), why)]
-        entries = await self._submit(log, drafts, cells_at)
+        entries = await self._submit(log, drafts, lease_seconds, cells_at)
         await self._rights.forget_uploads(self.identity, drafts)
         for other in {entry.log for entry in entries} - {log}:
             await self._check(other, "read")  # the first event of an id or key may stand in another log
         return entries
 
-    async def _submit(self, log: LogId, drafts: Sequence[Draft], cells_at: int | None = None) -> list[Entry]:
+    async def _submit(
+        self, log: LogId, drafts: Sequence[Draft], lease_seconds: float | None, cells_at: int | None
+    ) -> list[Entry]:
         binds = any(isinstance(draft.event, e.FileBound) and draft.event.path is not None for draft in drafts)
         if any(isinstance(draft.event, e.PayloadRedacted) for draft in drafts):
             if binds:
@@ -281,13 +314,15 @@ class LocalWorkspace:
             return await self._submit_redactions(log, drafts)
         for draft in drafts:
             if isinstance(draft.event, e.ExecutionClaimed | e.RunClaimed):
-                return await self._submit_claim(log, drafts, draft.event)
+                return await self._submit_claim(log, drafts, draft.event, _checked_lease(lease_seconds))
         if binds:
             # Shielded: begun, it is finished, whoever goes away meanwhile.
             return await asyncio.shield(self._submit_binding(log, drafts))
         return await self._live(log).submit(drafts, self.identity, cells_at=cells_at)
 
-    async def _submit_claim(self, log: LogId, drafts: Sequence[Draft], claim: Claim) -> list[Entry]:
+    async def _submit_claim(
+        self, log: LogId, drafts: Sequence[Draft], claim: Claim, lease_seconds: float
+    ) -> list[Entry]:
         """A claim is a lease first, then an event that carries its epoch (rule 10)."""
         if len(drafts) > 1:
             raise BadInput("A claim is submitted alone: it may be refused because somebody was first.")
@@ -296,7 +331,8 @@ class LocalWorkspace:
         if first:
             return first
         # Shielded: who goes away in between must not leave a lease that nobody knows of.
-        return await asyncio.shield(take(self._shared.store, live, lease_name(log, claim), drafts, self.identity))
+        name = lease_name(log, claim)
+        return await asyncio.shield(take(self._shared.store, live, name, drafts, self.identity, lease_seconds))
 
     async def _submit_binding(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
         """A file has one notebook: it is looked up and recorded while nobody else binds one (rule 13)."""
@@ -523,8 +559,7 @@ class LocalWorkspace:
 
     async def renew(self, log: LogId, claim: Claim, seconds: float = LEASE_SECONDS) -> None:
         """Hold on to what was claimed, so many seconds from now, also if it lapsed; Conflict when it is lost."""
-        if not 0 <= seconds <= MAX_LEASE_SECONDS:
-            raise BadInput(f"A claim is renewed for 0 to {MAX_LEASE_SECONDS:g} seconds, not for {seconds}.")
+        _checked_lease(seconds)
         lease = await self._lease(log, claim)
         # Also one that lapsed: as long as nobody took it or ended its work, it is theirs (rule 10).
         if await self._shared.store.revive(lease, seconds) is None:
@@ -597,6 +632,10 @@ class LocalWorkspace:
         await self._rights.standing(self.identity)
         if hold is not None:
             holds.check(self.identity, hold)
+
+    async def probe(self) -> None:
+        """Write a little, for nobody: raises what keeps the store from recording anything."""
+        await self._shared.store.acquire(_PROBE, access.SYSTEM, 0)
 
     # ---- Trust
 
@@ -808,3 +847,12 @@ class LocalWorkspace:
             await live.close()
         await self._shared.store.close()
         await self._shared.blobs.close()
+
+
+def _checked_lease(seconds: float | None) -> float:
+    """How long a claim is to hold."""
+    if seconds is None:
+        return LEASE_SECONDS
+    if not 0 <= seconds <= MAX_LEASE_SECONDS:
+        raise BadInput(f"A claim is taken and renewed for 0 to {MAX_LEASE_SECONDS:g} seconds, not for {seconds}.")
+    return seconds

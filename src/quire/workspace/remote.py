@@ -114,13 +114,15 @@ class RemoteWorkspace:
 
     # ---- Writing
 
-    async def submit(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
+    async def submit(self, log: LogId, drafts: Sequence[Draft], *, lease_seconds: float | None = None) -> list[Entry]:
         """Record the drafts in this order, all or none, and return them as recorded.
 
         Of a bearer who has to ask, they become one proposal, which is returned instead.
         """
         check_drafts(log, drafts)
-        body = {"drafts": [_on_wire(draft) for draft in drafts]}
+        body: dict[str, Any] = {"drafts": [_on_wire(draft) for draft in drafts]}
+        if lease_seconds is not None:
+            body["lease_seconds"] = lease_seconds
         # Sent again after a connection was lost, they have the same ids: what was recorded then is the answer.
         answer = await self._calls.ask("POST", path("logs", log, "events"), wire.Submitted, body=body)
         if not answer.entries:

@@ -7,7 +7,7 @@ stored: whoever reads it here reads it as from a log, so an event of a newer Qui
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
@@ -144,6 +144,8 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """Drafts to be recorded together. They are read by the codec, strictly: see `codec.draft_from`."""
 
     drafts: list[dict[str, Any]]
+    lease_seconds: Annotated[float, msgspec.Meta(ge=0, le=3600)] | None = None
+    """How long a claim among them holds without being renewed; 30 seconds unless it is said."""
 
 
 class Submitted(msgspec.Struct, frozen=True, kw_only=True):

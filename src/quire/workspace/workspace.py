@@ -104,11 +104,12 @@ class Workspace(Protocol):
         """Answer what a cell asks. A password is told to its runtime and recorded nowhere."""
         ...
 
-    async def submit(self, log: LogId, drafts: Sequence[Draft]) -> list[Entry]:
+    async def submit(self, log: LogId, drafts: Sequence[Draft], *, lease_seconds: float | None = None) -> list[Entry]:
         """Record the drafts in this order, all or none, and return them as recorded.
 
         A draft whose id or key was used before is answered with the first event. Of a bearer who has to
-        ask, the drafts become one proposal, which is returned instead: `proposing.proposed` tells.
+        ask, the drafts become one proposal, which is returned instead: `proposing.proposed` tells. A claim holds
+        for `lease_seconds` without being renewed, or for the usual time.
         """
         ...
 

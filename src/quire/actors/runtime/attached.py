@@ -61,6 +61,14 @@ class Attached:
         drafts = [Draft(id=new_id(), event=event) for event in events]
         return await self.patiently(lambda: self.runtime.submit(self.log, drafts))
 
+    async def claim(self, execution: ExecutionId, lease_seconds: float) -> e.ExecutionClaimed:
+        """Take an execution for so long, or Conflict when somebody was first."""
+        drafts = [Draft(id=new_id(), event=e.ExecutionClaimed(execution=execution, runtime=self.me))]
+        submit = self.runtime.submit
+        (entry,) = await self.patiently(lambda: submit(self.log, drafts, lease_seconds=lease_seconds))
+        assert isinstance(entry.event, e.ExecutionClaimed)  # noqa: S101 - what a claim is answered with
+        return entry.event
+
     async def read(self) -> Notebook:
         """The notebook as it is."""
         return await self.patiently(lambda: self.runtime.read(self.log))

@@ -47,7 +47,7 @@ async def held(
 
     `lost` is called when it is ours no longer: the work is to stop. Whoever raises `Lost` gives it up as it is.
     """
-    (entry,) = await runtime.submit(log, [Draft(id=new_id(), event=claim)])
+    (entry,) = await runtime.submit(log, [Draft(id=new_id(), event=claim)], lease_seconds=seconds)
     taken = entry.event
     if not isinstance(taken, e.RunClaimed | e.ExecutionClaimed) or taken.epoch is None:
         raise Unavailable(f"{log} could not be claimed. Run `quire verify {log}`.")
@@ -81,7 +81,6 @@ async def renewed(
 
     `at_once` where it was not taken just now.
     """
-    at_once = at_once or seconds != LEASE_SECONDS  # it was taken for the usual time
     renewing = asyncio.ensure_future(_renew(runtime, log, claim, lost, seconds, at_once=at_once))
     try:
         yield

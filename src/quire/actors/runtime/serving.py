@@ -300,9 +300,8 @@ class _Server:
             await self._at.say(e.ExecutionCancelled(execution=execution.id, why=f"its cell {now}"))
             return
         source = await self._at.requested(execution, cell)
-        (entry,) = await self._at.say(e.ExecutionClaimed(execution=execution.id, runtime=self._me))
-        claim, language = entry.event, self._serving.spec.language
-        assert isinstance(claim, e.ExecutionClaimed)  # noqa: S101 - what a claim is answered with
+        claim = await self._at.claim(execution.id, self._serving.lease_seconds)
+        language = self._serving.spec.language
         code = as_code(source, language, cell.name) if cell.kind == "sql" else source
         await self._under(
             claim,

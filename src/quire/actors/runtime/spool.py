@@ -97,7 +97,9 @@ class Spool:
         async with self._one_at_a_time:
             is_told = False
             while unit.execution not in self._dropped:
-                if self._files.is_empty and await self._sent_at_once(unit, pieces):
+                if self._files.is_empty and await self._sent_at_once(unit, pieces, tells=not is_told):
+                    if is_told:
+                        self._tell(f"The workspace takes what {self._log} shows again: the kernel goes on")
                     return
                 try:
                     self._files.add(unit, pieces())
@@ -117,13 +119,14 @@ class Spool:
             async with asyncio.timeout(ROOM_SECONDS):
                 await self._moved.wait()
 
-    async def _sent_at_once(self, unit: Unit, pieces: Callable[[], Iterable[bytes]]) -> bool:
+    async def _sent_at_once(self, unit: Unit, pieces: Callable[[], Iterable[bytes]], *, tells: bool) -> bool:
         seconds = PATIENCE_SECONDS + (unit.blob.size / BYTES_A_SECOND if unit.blob is not None else 0)
         try:
             async with asyncio.timeout(seconds):
                 await self._send(unit, pieces)
         except (TimeoutError, Unavailable) as error:
-            self._tell(f"The workspace is away ({error or 'it takes too long'}); {self._log} goes on, on disk")
+            if tells:
+                self._tell(f"The workspace is away ({error or 'it takes too long'}); {self._log} goes on, on disk")
             return False
         return True
 

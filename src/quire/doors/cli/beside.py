@@ -5,6 +5,7 @@ Not on one that machines share: what others asked for there would be run on whic
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -63,4 +64,5 @@ async def _starting(workspace: LocalWorkspace, home: Path) -> AsyncGenerator[Non
 
 
 def _tell(message: str) -> None:
-    click.echo(f"quire: {plain(message)}", err=True)
+    with contextlib.suppress(OSError):  # nobody reads it any more, or the disk is full: no reason to stop
+        click.echo(f"quire: {plain(message)}", err=True)

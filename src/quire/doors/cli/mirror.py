@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import click
@@ -82,10 +83,11 @@ async def mirror_verb(workspace: Workspace, notebooks: tuple[str, ...], every: b
             click.echo(f"Mirroring in {folder}; Ctrl-C ends it", err=True)
 
     def tell(message: str) -> None:
-        if as_json:
-            print_json({"told": message})
-        else:
-            click.echo(f"quire: {plain(message)}", err=True)
+        with contextlib.suppress(OSError):  # nobody reads it any more, or the disk is full: no reason to stop
+            if as_json:
+                print_json({"told": message})
+            else:
+                click.echo(f"quire: {plain(message)}", err=True)
 
     await mirror(workspace, folder, logs, tell=tell, ready=ready)
 

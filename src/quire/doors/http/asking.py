@@ -23,6 +23,7 @@ from ...workspace.local import LocalWorkspace
 from .browser_session import MAX_PAGE_KEY, PAGE_KEY_HEADER, join_secret
 from .faults import Answered, signed_out, too_many
 from .limits import Allowance
+from .pulse import Pulse
 from .settings import ServerSettings
 
 Asked: TypeAlias = NamedDependency[LocalWorkspace]
@@ -49,6 +50,8 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
     """The folder that runs and runtimes work in; None: none can be started from here."""
     runtimes: RuntimeRequests | None
     """Who starts and stops runtimes of this server; None: nobody does."""
+    pulse: Pulse
+    """Whether the store is well."""
 
 
 def make_door(
@@ -65,6 +68,7 @@ def make_door(
         folder=folder,
         home=home or folder,
         runtimes=runtimes,
+        pulse=Pulse(),
         requests=Allowance(settings.request_burst, settings.requests_per_second),
         failures=Allowance(settings.failures_per_minute, settings.failures_per_minute / 60),
     )

@@ -137,8 +137,9 @@ async def submit(request: Asking, log: FromPath[str], workspace: Asked) -> wire.
     used before is answered with the first event. Of a bearer who has to ask, the drafts become one proposal.
     """
     id = LogId(checked(log, "Log"))
-    drafts = [codec.draft_from(each) for each in (await body_of(request, wire.Submission)).drafts]
-    entries = await workspace.submit(id, drafts)
+    sent = await body_of(request, wire.Submission)
+    drafts = [codec.draft_from(each) for each in sent.drafts]
+    entries = await workspace.submit(id, drafts, lease_seconds=sent.lease_seconds)
     asked = proposed(drafts, entries) is not None
     return wire.Submitted(entries=[wire.from_entry(entry) for entry in entries], proposed=asked)
 
