@@ -137,6 +137,25 @@ def test_who_looks_meanwhile_ends_nothing(folder: Folder, log: str, stopped: lis
     assert server.end() == 0
 
 
+def test_an_interrupt_of_a_runtime_that_does_not_answer_says_so_and_takes_effect_when_it_is_back(
+    folder: Folder, log: str, stopped: list[int]
+) -> None:
+    server = folder.start()
+    token = folder.token("read", "edit", "run")
+    execution = start_counting(server, token, log)
+    pid = runtime_of(folder.path, log)
+    assert pid is not None
+    stand_still_until_lapsed(stopped, folder.path, pid)
+    with server.client(token) as client:
+        asked = client.post(f"/api/logs/{log}/executions/{execution}/interrupt").json()
+        assert "runtime:live-" in asked["unanswered"] and "does not answer" in asked["unanswered"]
+        (told,) = folder.quire("interrupt", log, "--json")
+        assert told["did"] == "interrupted" and told["unanswered"].startswith("runtime:live-")
+        go_on(pid)
+        assert ended(client, log, execution)["state"] == "cancelled"
+    assert server.end() == 0
+
+
 def test_a_runtime_that_stands_still_for_good_loses_its_cell_and_another_one_serves(
     folder: Folder, log: str, stopped: list[int]
 ) -> None:

@@ -222,6 +222,27 @@ def test_it_ends_when_its_token_is_revoked_and_is_told_to_end_while_the_server_i
     assert "Traceback" not in revoked.told + away.told
 
 
+def test_what_a_runtime_runs_is_lost_soon_after_its_token_was_revoked(
+    folder: Folder, log: str, far: list[Far], tmp_path: Path
+) -> None:
+    """Rule 10: its lease of an hour is not waited for, although it says nothing any more."""
+    server = folder.start()
+    secret = token_of_runtime(folder)
+    runtime = Far(tmp_path / "far", server.url, secret, "--name", "gpu", "--lease", "3600")
+    far.append(runtime)
+    with server.client(folder.token("read", "edit", "run")) as client:
+        execution = request(client, log, "count", "gpu")
+        until_printed(client, log, execution, "99\n")
+        assert held_seconds(client, execution) > 3000, "it holds from the claim on as long as was asked for"
+        os.kill(runtime.process.pid, signal.SIGSTOP)
+        folder.quire("token", "revoke", "runtime:gpu")
+        found = ended(client, log, execution)
+        assert found["state"] == "lost" and "revoked" in found["fault"]["evalue"]
+    os.kill(runtime.process.pid, signal.SIGCONT)
+    assert runtime.process.wait(DEADLINE_SECONDS) == 3
+    assert server.end() == 0
+
+
 # ---- The runtime is away
 
 

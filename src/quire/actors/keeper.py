@@ -1,14 +1,14 @@
 """Ends what nobody works on any more, and proposals that nobody answered in time: nothing stays open for ever (rule 10).
 
-It never runs anything again. Whoever opens a workspace calls `end_lost`, which ends only what belongs to a process that is gone: so the log tells the
-true status to the first who looks. A lease that lapsed proves nothing by itself (lapse_watch.py): a server's `Keeper`
-ends its work after it has watched for a whole lease that nobody renewed it.
+It never runs anything again. Whoever opens a workspace calls `end_lost`, which ends only what belongs to a process that
+is gone: so the log tells the true status to the first who looks. A lease that lapsed proves nothing by itself
+(lapse_watch.py): a server's `Keeper` ends its work after it has watched for a whole lease that nobody renewed it.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ..core import events as e
 from ..core.errors import Conflict, NotFound, Refused
@@ -16,7 +16,7 @@ from ..core.events import Draft, Fault, KnownEvent
 from ..core.ids import ExecutionId, LogId, ProposalId, RuntimeId
 from ..core.notebook import Notebook
 from ..workspace.clock import new_id
-from ..workspace.holders import is_gone
+from ..workspace.holders import is_gone, is_process
 from ..workspace.holds import is_started, runtime_hold
 from ..workspace.lapse_watch import LapseWatch
 from ..workspace.local import LocalWorkspace
@@ -27,6 +27,7 @@ SERVER_GRACE_SECONDS = 60.0
 MOST_OPEN = 10_000
 """So many proposals that wait are looked at in one go."""
 GONE = "The process that ran it is gone, and did not say how it ended."
+SHUT_OUT = "The token of the runtime that ran it was revoked, or ran out: nobody can say how it ended."
 SILENT = "Its lease ran out: what ran it was not heard of in time, and did not say how it ended."
 
 
@@ -66,11 +67,22 @@ class Keeper:
             self._watch.interrupt()  # whoever wanted to renew meanwhile could not, either
             raise
         long_lapsed = self._watch.look(_name(held) for held in claims if held.seconds_left <= 0)
+        shut_out = await self._shut_out(held.claim.runtime for held in claims)
         ended: list[LogId] = []
         for held in claims:
-            if _name(held) in long_lapsed or await _is_certainly_gone(self._system, held, self._is_left):
+            if held.claim.runtime in shut_out:
+                ended += await _close(self._system, held, SHUT_OUT)
+            elif _name(held) in long_lapsed or await _is_certainly_gone(self._system, held, self._is_left):
                 ended += await _close(self._system, held)
         return ended
+
+    async def _shut_out(self, runtimes: Iterable[RuntimeId]) -> set[RuntimeId]:
+        """Which of them came with tokens, and have none any more that opens anything."""
+        if not (far := {each for each in runtimes if not is_started(each) and not is_process(each)}):
+            return set()
+        tokens = [each for each in await self._system.tokens() if each.allows.actor in far]
+        valid = {each.allows.actor for each in tokens if each.state == "valid"}
+        return {RuntimeId(each.allows.actor) for each in tokens} - valid
 
 
 def _name(held: Held) -> str:
@@ -87,8 +99,8 @@ async def _is_certainly_gone(system: LocalWorkspace, held: Held, is_left: Callab
     return holder is not None and is_gone(holder)
 
 
-async def _close(system: LocalWorkspace, held: Held) -> list[LogId]:
-    ended = await _end(system, held)
+async def _close(system: LocalWorkspace, held: Held, why: str | None = None) -> list[LogId]:
+    ended = await _end(system, held, why)
     await system.release(held.log, held.claim)
     return [held.log] if ended else []
 

@@ -16,7 +16,7 @@ from ..core.notebook import Execution, Notebook
 from ..core.values import Json
 from ..files.agent_scene import short_ids
 from ..files.plain import one_line, plain
-from ..workspace.attached import Given, open_executions, stop_execution
+from ..workspace.attached import Given, open_executions, stop_execution, unheard
 from ..workspace.clock import new_id
 from .answer import Answer, Here
 from .finding import opened
@@ -131,7 +131,10 @@ async def _stopped(here: Here, log: LogId, now: Notebook, meant: Iterable[Execut
         raise NotFound(f"{none} there in {now.name!r}: it may be over. Read the notebook to see how its cells are.")
     did = {"running": "interrupted"}
     told = ", ".join(f"{did.get(each.state, 'took back')} {ids.get(each.cell, each.cell)}" for each in stopped)
-    return told, {"executions": [each.id for each in stopped], "cells": [each.cell for each in stopped]}
+    silent = await unheard(here.workspace, log, stopped)
+    told = "; ".join([told, *silent.values()])
+    facts: dict[str, Json] = {"executions": [each.id for each in stopped], "cells": [each.cell for each in stopped]}
+    return told, facts | ({"unanswered": dict(silent)} if silent else {})
 
 
 async def _restart(here: Here, log: LogId, now: Notebook, wanted: Control) -> _Did:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -139,6 +139,18 @@ async def stop_execution(workspace: Workspace, log: LogId, execution: ExecutionI
             now = (await workspace.read(log)).execution(execution)
             if now is not None and now.state == found.state:
                 raise
+
+
+async def unheard(workspace: Workspace, log: LogId, executions: Iterable[Execution]) -> dict[ExecutionId, str]:
+    """Of what runs, say which runtime does not answer: its lease has lapsed, and it did not take it again."""
+    wanted = {execution.id for execution in executions if execution.state != "queued"}
+    found: dict[ExecutionId, str] = {}
+    for held in await workspace.claims() if wanted else ():
+        claim, is_lapsed = held.claim, held.log == log and held.seconds_left <= 0
+        if is_lapsed and isinstance(claim, e.ExecutionClaimed) and claim.execution in wanted:
+            silent = f"{claim.runtime} does not answer: its lease ran out {-held.seconds_left:.0f} s ago"
+            found[claim.execution] = f"{silent}. The cell stops when that runtime is back, or ends as lost"
+    return found
 
 
 def _stopping(execution: Execution) -> e.InterruptRequested | e.ExecutionCancelled:

@@ -30,6 +30,11 @@ def is_gone(actor: str) -> bool:
     return began(int(named["pid"])) != named["began"]
 
 
+def is_process(actor: str) -> bool:
+    """Whether a runtime is called after its process, here or elsewhere: it came without a token."""
+    return _NAME.fullmatch(actor) is not None
+
+
 def process_of(actor: str) -> int | None:
     """The process of this machine which acts under this name; None if it is gone, or elsewhere."""
     named = _NAME.fullmatch(actor)

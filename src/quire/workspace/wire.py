@@ -154,6 +154,8 @@ class Submitted(msgspec.Struct, frozen=True, kw_only=True):
     entries: list[EntryOnWire]
     proposed: bool = False
     """Whether the bearer has to ask, so that the only entry is a proposal."""
+    unanswered: str | None = None
+    """Of an interrupt: which runtime does not answer, and what becomes of the cell."""
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):

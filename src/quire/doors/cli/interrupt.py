@@ -9,7 +9,7 @@ from ...core.events import Entry, InterruptRequested
 from ...core.finding import find_cell
 from ...core.notebook import Execution, Notebook
 from ...files.plain import plain
-from ...workspace.attached import open_executions, stop_execution
+from ...workspace.attached import open_executions, stop_execution, unheard
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import print_json
@@ -39,14 +39,21 @@ async def interrupt_verb(
     stopped: list[tuple[Execution, Entry]] = []
     for execution in _meant(now, cell, everything=everything):
         stopped.append((execution, await stop_execution(workspace, info.log, execution.id)))
+    silent = await unheard(workspace, info.log, (execution for execution, _ in stopped))
     if as_json:
-        print_json([_shown(*each) for each in stopped])
+        print_json([_shown(*each) | _unanswered(silent.get(each[0].id)) for each in stopped])
         return
     for execution, entry in stopped:
         told = "Interrupted" if isinstance(entry.event, InterruptRequested) else "Took back"
         click.echo(
             f"{told} cell {plain(execution.cell)} [{execution.id}], asked for by {plain(execution.by)}", err=True
         )
+        if execution.id in silent:
+            click.echo(f"quire: {plain(silent[execution.id])}", err=True)
+
+
+def _unanswered(why: str | None) -> dict[str, object]:
+    return {"unanswered": why} if why is not None else {}
 
 
 def _check(now: Notebook) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 from litestar.params import FromPath
+from msgspec.structs import replace
 
 from ...actors.runtime.start_requests import RuntimeRequests
 from ...core.errors import Refused
@@ -13,7 +14,7 @@ from ...core.events import Draft, Entry, RestartRequested
 from ...core.ids import ExecutionId, LogId
 from ...runs.kernel_choice import choose_kernel, kernels_for
 from ...workspace import wire
-from ...workspace.attached import Given, RuntimeFound, stop_execution
+from ...workspace.attached import Given, RuntimeFound, stop_execution, unheard
 from ...workspace.bodies import InputGiven, KernelsFound, RestartWanted, RuntimeStart
 from ...workspace.clock import new_id
 from .asking import Asked, door_of
@@ -50,7 +51,10 @@ async def answer_input(
 async def interrupt(log: FromPath[str], execution: FromPath[str], workspace: Asked) -> wire.Submitted:
     """Interrupt an execution that runs; one that waits is taken back. Needs `run`."""
     id, wanted = LogId(checked(log, "Log")), ExecutionId(checked(execution, "Execution"))
-    return _submitted(await stop_execution(workspace, id, wanted))
+    entry = await stop_execution(workspace, id, wanted)
+    running = (await workspace.read(id)).execution(wanted)
+    silent = await unheard(workspace, id, [running] if running is not None else [])
+    return replace(_submitted(entry), unanswered=silent.get(wanted))
 
 
 @route("POST", "/api/logs/{log}/restart", "restart", tag="runtimes", body=RestartWanted, answer=wire.Submitted)

@@ -20,6 +20,8 @@ import uvicorn
 from ...actors.keeper import Keeper, expire_proposals
 from ...actors.runtime.start_requests import RuntimeRequests
 from ...core.errors import Unavailable
+from ...core.events import TokenRevoked
+from ...core.ids import WORKSPACE_LOG
 from ...workspace import access
 from ...workspace.clock import now
 from ...workspace.lapse_watch import LapseWatch
@@ -115,9 +117,29 @@ async def keep(
     # Three looks that are late mean that this process, or its store, stood still.
     watch = LapseWatch(lease_seconds, gap_seconds=max(3 * look_seconds, lease_seconds / 2))
     system = workspace.acting_as(access.system())
-    keeper = Keeper(system, watch, is_left)
+    keeper, revoked = Keeper(system, watch, is_left), asyncio.Event()
+    listening = asyncio.ensure_future(_hear_revoked(system, revoked))
+    try:
+        while True:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(revoked.wait(), look_seconds)
+            revoked.clear()
+            with contextlib.suppress(Unavailable):  # a store that is away is told elsewhere; the watch begins anew
+                await keeper.look()
+                await expire_proposals(system, now())
+    finally:
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
+
+
+async def _hear_revoked(system: LocalWorkspace, revoked: asyncio.Event) -> None:
+    """What a runtime runs ends soon after its token: nobody waits for its lease."""
+    since = 0
     while True:
-        await asyncio.sleep(look_seconds)
-        with contextlib.suppress(Unavailable):  # a store that is away is told elsewhere; the watch begins anew
-            await keeper.look()
-            await expire_proposals(system, now())
+        try:
+            async for page in system.follow(WORKSPACE_LOG, since):
+                since = page[-1].seq
+                if any(isinstance(entry.event, TokenRevoked) for entry in page):
+                    revoked.set()
+        except Unavailable:
+            await asyncio.sleep(KEEP_SECONDS)
