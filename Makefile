@@ -32,7 +32,7 @@ PYTEST = PYTEST_XDIST_AUTO_NUM_WORKERS=$$(($$(getconf _NPROCESSORS_ONLN) * 2)) $
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-slow torture check web web-test web-types docs screenshots bench sizes lock clean system
+.PHONY: help run test test-slow torture check web web-test web-types docs screenshots demo bench sizes lock clean system
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,12 @@ docs: $(READY) $(WEB) ## Generate docs/reference from the code
 screenshots: $(READY) $(APP) system ## Take the pictures in docs/images again
 	QUIRE_SCREENSHOTS=build/pictures $(BIN)/pytest tests/web/test_screenshots.py
 	$(BIN)/python tools/doc_images.py build/pictures
+
+demo: $(READY) $(APP) system ## Film the four demos of docs/demos again
+	@command -v ffmpeg >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends ffmpeg; } >/dev/null
+	@mkdir -p build/demos
+	QUIRE_DEMOS=build/demos $(BIN)/pytest tests/demos
+	$(BIN)/python tools/doc_images.py --demos build/demos
 
 bench: $(READY) $(VENV)/peers/tools/.ready $(VENV)/peers/serve/.ready $(VENV)/peers/agents/.ready ## Measure, and print the numbers
 	$(BIN)/python -m benchmarks

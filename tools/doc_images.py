@@ -1,11 +1,14 @@
 """Keep the pictures that README and docs show, small enough for git, and no others.
 
     python tools/doc_images.py SCREENSHOTS
+    python tools/doc_images.py --demos FILMS
 
-SCREENSHOTS has what tests/web/test_screenshots.py took. What a page shows is its links to docs/images/NAME.png.
+SCREENSHOTS has what tests/web/test_screenshots.py took. What a page shows is its links to docs/images/NAME.png. FILMS has
+what tests/demos filmed; docs/demos/index.html says which.
 """
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
+DEMOS = ROOT / "docs" / "demos"
 COLOURS = 256
 """Enough for text, marks and a chart; with half as many, highlighted code loses its colours."""
 LARGEST = 120_000
@@ -36,12 +40,30 @@ def keep(taken: Path, kept: Path) -> None:
         raise SystemExit(f"{kept} has {size:,} bytes, more than {LARGEST:,}: show less on it.")
 
 
-if __name__ == "__main__":
+def keep_images(taken: Path) -> None:
+    """Keep the pictures that pages link to, and no others."""
     IMAGES.mkdir(exist_ok=True)
     names = shown()
     for name in sorted(names):
-        keep(Path(sys.argv[1]) / name, IMAGES / name)
+        keep(taken / name, IMAGES / name)
         print(f"docs/images/{name}")
     for left in IMAGES.glob("*.png"):
         if left.name not in names:
             left.unlink()
+
+
+def keep_demos(filmed: Path) -> None:
+    """Keep the films and pictures that the page of the demos shows."""
+    for name in re.findall(r'src="([^"]+)"', (DEMOS / "index.html").read_text(encoding="utf-8")):
+        if name.endswith(".png"):
+            keep(filmed / name, DEMOS / name)
+        else:
+            shutil.copyfile(filmed / name, DEMOS / name)
+        print(f"docs/demos/{name}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--demos":
+        keep_demos(Path(sys.argv[2]))
+    else:
+        keep_images(Path(sys.argv[1]))
