@@ -45,7 +45,7 @@ def test_an_agent_is_seen_at_work_and_followed(app: App, page: Page, agent: Agen
     panel = people(page)
     expect(panel).to_contain_text("Nobody else is here.")
     agent.told("read", notebook=log, cells=[order[0]])
-    row = panel.locator("[data-actor='agent:codex']")
+    row = panel.locator("[data-follow] [data-actor='agent:codex']")
     expect(row).to_contain_text("codex for ada")
     expect(row).to_contain_text("reading cell 1")
     row.get_by_role("button", name="Follow").click()
@@ -63,7 +63,7 @@ def test_an_agent_whose_proposal_is_open_waits_for_a_yes(app: App, page: Page, a
     cell = app.read(log)["order"][1]
     edit = {"op": "patch", "cell": cell, "old": "2", "new": "3"}
     made = agent.facts("propose", notebook=log, why="Three is better.", edits=[edit])
-    row = panel.locator("[data-actor='agent:codex']")
+    row = panel.locator("[data-follow] [data-actor='agent:codex']")
     expect(row).to_contain_text("waiting for your yes")
     agent.told("control", notebook=log, action="withdraw", id=made["proposal"])
     expect(row).to_contain_text("reading")
@@ -81,14 +81,14 @@ def test_what_people_do_is_said_and_readable_for_everybody(
     app.open(second_page, log)
     agent.told("read", notebook=log, cells=["2"])
     panel = people(page)
-    row = panel.locator("[data-actor='human:grace']")
+    row = panel.locator("[data-follow] [data-actor='human:grace']")
     expect(row).to_contain_text("reading cell 1")
     second_page.locator("[data-cell]").nth(1).click(position={"x": 100, "y": 12})
     second_page.keyboard.press("Enter")
     expect(row).to_contain_text("editing cell 2")
     second_page.keyboard.press("Escape")
     expect(row).to_contain_text("reading cell 2")
-    expect(panel.locator("[data-actor='agent:codex']")).to_contain_text("codex for ada")
+    expect(panel.locator("[data-follow] [data-actor='agent:codex']")).to_contain_text("codex for ada")
     assert serious(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.screenshot(path=f"build/screenshots/presence-{scheme}-{width}.png")

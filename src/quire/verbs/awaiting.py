@@ -121,7 +121,8 @@ async def _answered(here: Here, log: LogId, now: Notebook, wanted: Wait, called:
     id, made = _proposal(now, called)
     loop = asyncio.get_running_loop()
     until = loop.time() + wanted.seconds
-    known = await comments_at(here, log, wanted.since) if wanted.since is not None else dict(now.comments)
+    # Without a cursor, whatever was said since it was made: it may have come before the call did.
+    known = await comments_at(here, log, wanted.since if wanted.since is not None else made.seq)
     deciding = asyncio.ensure_future(_decision(here, log, id, made.seq))
     await first_of(wanted.seconds, deciding, until_addressed(here, log, known))
     if deciding.cancelled():

@@ -54,16 +54,12 @@ export function useMention({ context, field, write }: Parts): MentionCompletion 
   const take = (choice: Addressee): void => {
     const element = field.current
     if (!element || !begun) return
-    const start = element.selectionStart - begun.text.length
-    const behind = element.value.slice(element.selectionStart)
-    const space = behind.startsWith(" ") ? "" : " "
-    write(`${element.value.slice(0, start)}${choice.mention}${space}${behind}`)
+    const end = element.selectionStart
+    const space = element.value.slice(end).startsWith(" ") ? "" : " "
+    // In the page at once, with the cursor: what is typed next must not overtake it.
+    element.setRangeText(`${choice.mention}${space}`, end - begun.text.length, end, "end")
+    write(element.value)
     close()
-    const cursor = start + choice.mention.length + 1
-    requestAnimationFrame(() => {
-      element.focus()
-      element.setSelectionRange(cursor, cursor)
-    })
   }
   const choices = begun?.choices ?? []
   const isOpen = choices.length > 0
