@@ -27,7 +27,7 @@ async def test_health_needs_no_token_and_tells_the_version(nobody: Client) -> No
 
 async def test_health_says_that_the_store_is_gone(nobody: Client, workspace: LocalWorkspace) -> None:
     await workspace.close()
-    assert "Unavailable: The store does not answer" in await nobody.ask("GET", "/health", 503)
+    assert "Unavailable: Nothing can be recorded" in await nobody.ask("GET", "/health", 503)
 
 
 async def test_me_is_who_the_token_says(acting_as: As) -> None:
