@@ -211,7 +211,7 @@ async def test_who_tries_to_take_what_somebody_has_claimed_does_not_break_a_leas
     (claimed,) = await say(one, claim)
     assert isinstance(claimed, e.ExecutionClaimed)
     clock.now += LEASE_SECONDS + 1
-    with pytest.raises(Exception, match="claimed by"):
+    with pytest.raises(Exception, match="is held by"):
         await say(other, e.ExecutionClaimed(execution=ExecutionId("x"), runtime=RuntimeId("runtime:other")))
     await one.renew(LOG, claimed)
     assert await Watched(workspace, clock).look(2 * LEASE_SECONDS + 20) == [LOG]

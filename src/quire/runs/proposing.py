@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from ..actors.mirror.changes import changes
 from ..core.errors import BadInput, Conflict, Refused
-from ..core.events import CellChange, Draft, ProposalMade
+from ..core.events import CellChange, Draft, ProposalMade, SourceEdited
 from ..core.ids import LogId, ProposalId
 from ..core.notebook import Notebook
 from ..core.sheet import Sheet
@@ -64,10 +66,15 @@ def _changes(fix: Fix, source: Notebook, log: LogId, name: str) -> tuple[CellCha
     if not wanted:
         raise BadInput(f"{name} says already what was fixed in the run: nothing is left to propose.")
     for proposal, waiting in source.proposals.items():
-        if waiting.state == "open" and waiting.changes == wanted:
+        if waiting.state == "open" and _as_asked(waiting.changes) == wanted:
             told = f"Proposal {proposal} by {waiting.by} asks {name} for the same already."
             raise Conflict(f"{told} `quire proposals show {proposal}` shows it.", proposal=proposal)
     return wanted
+
+
+def _as_asked(changes: tuple[CellChange, ...]) -> tuple[CellChange, ...]:
+    """Return changes as they were sent, without the differences that the workspace keeps with them."""
+    return tuple(replace(each, applied=None) if isinstance(each, SourceEdited) else each for each in changes)
 
 
 def _why(log: LogId, now: Notebook, fix: Fix, why: str) -> str:

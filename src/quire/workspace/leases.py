@@ -23,7 +23,7 @@ async def take(
     store: Store, live: Live[Any], name: str, drafts: Sequence[Draft], identity: Identity, seconds: float
 ) -> list[Entry]:
     """Take the lease, then record the claim with its epoch."""
-    _check_open(await live.read(), drafts[0].event)
+    _check_open(await live.read(), name, drafts[0].event)
     lease = await store.acquire(name, identity.actor, seconds)
     if lease is None:
         held = await store.lease(name)
@@ -40,7 +40,7 @@ async def take(
             await store.renew(lease, 0)
 
 
-def _check_open(notebook: Notebook, claim: e.KnownEvent) -> None:
+def _check_open(notebook: Notebook, name: str, claim: e.KnownEvent) -> None:
     """Refuse what the log says is claimed: a lease that lapsed there may be renewed, and nobody is to break it in vain."""
     taken = None
     if isinstance(claim, e.ExecutionClaimed):
@@ -49,7 +49,7 @@ def _check_open(notebook: Notebook, claim: e.KnownEvent) -> None:
     elif notebook.run is not None and notebook.run.status != "queued":
         taken = notebook.run.runtime
     if taken is not None:
-        raise Conflict(f"{notebook.name!r}: this was claimed by {taken}. Take another one.", runtime=taken)
+        raise Conflict(f"{name} is held by {taken}. Take another one.", runtime=taken)
 
 
 def lease_name(log: LogId, event: Claim) -> str:

@@ -65,7 +65,7 @@ from .workspace import Claim, Held, Undone, Verified
 MAX_LEASE_SECONDS = 3600.0
 WRITE_SECONDS = 60.0
 """How long a store may take to record something; longer than it waits for a lock, of which it can say more."""
-_PROBE = "probe:write"
+_PROBE = "hold:probe"
 AT_ONCE_SECONDS = 2.0
 LIVE_LOGS = 200
 """How many logs stay open in memory; those nobody works on go first."""

@@ -86,6 +86,8 @@ class Attempt {
   readonly #bases = new Map<CellId, number>()
   readonly #moved = new Map<string, Edit[]>()
   readonly #parts = new Map<number, PreviewPart>()
+  /** Whole texts that are carried over as edits. */
+  readonly #wholes = new Set<CellChange>()
 
   constructor(now: Notebook, proposal: Proposal, selection: readonly number[] | null, earlier: EarlierEdits) {
     this.#now = now
@@ -103,7 +105,9 @@ class Attempt {
     const added = new Set(chosen.flatMap(([, change]) => (change.type === "cell_added" ? [change.cell] : [])))
     chosen.forEach(([number], place) => {
       const change = carried[place]
-      if (change) this.#change(number, change, added)
+      if (!change) return
+      if (change !== chosen[place]?.[1]) this.#wholes.add(change)
+      this.#change(number, change, added)
     })
     effects.forEach((effect, place) => {
       const number = changes.length + place
@@ -207,6 +211,8 @@ class Attempt {
     if (!fits(applied, pointLength(this.#cell(cell)?.source ?? ""))) return { problem: { kind: "changed", by } }
     const carried = [...new Set(earlier.map((one) => one.by))]
     const isOverlapping = removedBy(applied) < removedBy(edit)
+    // Of two who replaced the same text with another, the later is asked again.
+    if (isOverlapping && this.#wholes.has(change)) return { problem: { kind: "changed", by } }
     return { change: { type: "source_edited", cell, base, edit, applied }, carried, isOverlapping }
   }
 

@@ -96,7 +96,7 @@ const NotebookRow = memo(function NotebookRow({ notebook, me, acts, setDialog }:
 function rowItems(notebook: NotebookSummary, acts: Acts, setDialog: (dialog: HomeDialog) => void): readonly MenuItem[] {
   return [
     { label: "Open", icon: <Icon name="notebook" />, onSelect: () => acts.open(notebook.log) },
-    { label: "Runs of this notebook", icon: <Icon name="table" />, onSelect: () => acts.showRuns(notebook.log) },
+    { label: "Show its runs", icon: <Icon name="table" />, onSelect: () => acts.showRuns(notebook.log) },
     { label: "Rename…", icon: <Icon name="pencil" />, onSelect: () => setDialog({ kind: "rename", notebook }) },
     { label: "Duplicate", icon: <Icon name="duplicate" />, onSelect: () => acts.duplicate(notebook) },
     "separator",

@@ -13,7 +13,7 @@ from ..executions import scratch_of
 from ..ids import CellId, ProposalId, actor_kind, check_id, check_time
 from ..notebook import Notebook, Proposal
 from ..reduce import Fold
-from ..text import source_hash
+from ..text import Edit, source_hash
 from .asking import Asking, live_cell
 from .cells import as_carried_over, as_entry, completed
 from .executions import check_needed, check_request, check_scratch
@@ -118,6 +118,8 @@ def _complete_acceptance(now: Notebook, event: e.ProposalAccepted, asking: Askin
         if not isinstance(change, e.CellAdded):
             _check_still_there(now, change.cell, changes)
     applied, then = completed(now, as_carried_over(now, changes, proposal.seq), asking)
+    for change, done in zip(changes, applied, strict=True):
+        _check_apart(now, event.proposal, change, done)
     for effect in effects:
         if effect.source is not None:
             continue  # it stands on nothing that could have changed
@@ -129,6 +131,25 @@ def _complete_acceptance(now: Notebook, event: e.ProposalAccepted, asking: Askin
             )
     _check_effects(then, effects, asking)
     return replace(event, applied=applied, effects=effects)
+
+
+def _check_apart(now: Notebook, proposal: ProposalId, change: e.CellChange, done: e.CellChange) -> None:
+    """Refuse a whole text that replaces what somebody else replaced since (rule 8): both would stand side by side."""
+    if not isinstance(change, e.SourceEdited) or not isinstance(done, e.SourceEdited) or done.text == change.text:
+        return
+    if done.applied is not None and _removed(done.applied) < _removed(done.edit):
+        cell = now.cells[change.cell]
+        raise Refused(
+            f"Cell {change.cell!r} was changed by {cell.author} in the place that proposal {proposal!r} changes. "
+            "Accept the other parts with `selection`, or decline it and ask for it anew.",
+            source=cell.source,
+            source_hash=source_hash(cell.source),
+            changed_by=cell.edited_by,
+        )
+
+
+def _removed(edit: Edit) -> int:
+    return sum(splice.remove for splice in edit)
 
 
 def _check_still_there(now: Notebook, cell: CellId, changes: tuple[e.CellChange, ...]) -> None:
