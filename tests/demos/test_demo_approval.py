@@ -86,8 +86,8 @@ def test_a_plot_is_asked_for_proposed_accepted_and_seen_by_both(app: App, log: s
         ask(page, book.cell(1), QUESTION)
         assert "comment to you" in text_of(waits.result(DEADLINE_SECONDS))
         shown.tell(page, "Codex, over the Model Context Protocol, reads the comment and what the cell showed.")
-        read = codex.told("read", notebook=log, budget=1500)
-        assert QUESTION in read
+        assert QUESTION in codex.told("read", notebook=log, budget=1500)
+        read = codex.told("read", notebook=log, cells=["load"], budget=1000)
         # A name that is in no source: it is in what the cell showed.
         columns = re.findall(r"\b[a-z]+_[a-z]+\b", read.partition("frame 4 × 2")[2])
         assert columns[0] == COLUMN and COLUMN not in NOTEBOOK
@@ -113,10 +113,10 @@ def _accept_plot(app: App, book: Book, codex: Agent, column: str, shown: Film) -
     assert "accepted" in text_of(waits.result(DEADLINE_SECONDS))
     book.has_state(2, "ok")
     expect(book.outputs(2).locator("img")).to_be_visible()
-    expect(book.foot(2)).to_contain_text("codex")
+    expect(book.foot(2)).to_contain_text("you")
     page.keyboard.press("Escape")
     book.outputs(2).scroll_into_view_if_needed()
-    shown.tell(page, "Ada accepts. The cell runs, and the page says for whom.", 2.5)
+    shown.tell(page, "Ada accepts. Only now the cell is there, and runs.", 2.5)
     plotted = codex.told("read", notebook=book.log, cells=["plot"])
     (handle,) = re.findall(r'image/png.*?output\(of="([^"]+)"\)', plotted)
     (picture,) = pictures_of(codex.call("output", notebook=book.log, of=handle))

@@ -327,7 +327,7 @@ def test_a_hidden_page_notifies_once_somebody_wants_it(app: App, page: Page) -> 
     # Without a window, Chromium calls no page hidden, whatever tab is in front.
     hidden.evaluate("Object.defineProperty(document, 'hidden', { get: () => true })")
     codex.propose("while nobody looks", codex.text(0, "x = 3"))
-    hidden.wait_for_function("notices.length > 0")
+    book.until(lambda: hidden.evaluate("notices.length"), 1)
     assert hidden.evaluate("notices") == [
         ["notify · Quire", "codex, for you, wants to change 1 cell: while nobody looks"]
     ]

@@ -40,10 +40,10 @@ function read(json: Json): Value | undefined {
   }
 }
 
-/** Six digits are enough to compare by; the rest is the tip. */
+/** Six digits are enough to compare by; the rest is the tip. Four are read without a comma: they may be a year. */
 function number(value: number): CellText {
   const whole = String(value)
-  const text = Number.isInteger(value) && Math.abs(value) < 1e15 ? value.toLocaleString("en") : String(Number(value.toPrecision(6)))
+  const text = Number.isInteger(value) && Math.abs(value) < 1e15 ? value.toLocaleString("en", { useGrouping: "min2" }) : String(Number(value.toPrecision(6)))
   return { text, whole: text === whole ? null : whole, isNumber: true }
 }
 
