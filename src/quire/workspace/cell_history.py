@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from ..core.chain import Record
@@ -27,7 +29,8 @@ class _Named(msgspec.Struct, frozen=True):
     proposal: str | None = None
     changes: tuple[_Part, ...] | None = None
     effects: tuple[_Part, ...] | None = None
-    applied: tuple[_Part, ...] | None = None
+    applied: tuple[_Part | tuple[Any, ...], ...] | None = None
+    """Of an accepted proposal, its changes; of an edit, its splices, which are lists."""
 
 
 _decoder = msgspec.json.Decoder(_Named)
@@ -53,7 +56,7 @@ class CellHistory:
         except msgspec.ValidationError:  # of a newer Quire, or masked
             return False
         parts = (*(event.changes or ()), *(event.effects or ()), *(event.applied or ()))
-        mine = [part for part in parts if part.cell == self._cell]
+        mine = [part for part in parts if isinstance(part, _Part) and part.cell == self._cell]
         if event.proposal is not None and mine:
             self._proposals.add(event.proposal)
             self._executions.update(part.execution for part in mine if part.execution is not None)

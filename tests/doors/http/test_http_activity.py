@@ -8,7 +8,7 @@ import pytest
 
 from quire.core import events as e
 from quire.core.ids import ActorId, CellId, LogId
-from quire.core.text import Splice
+from quire.core.text import Splice, source_hash
 from quire.verbs import activity as verb
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
@@ -172,3 +172,16 @@ async def test_events_are_read_from_the_end(ada: Client) -> None:
     rest = await ada.ask("GET", "/api/logs/n1/events?newest_first=true&until=1")
     assert [each["seq"] for each in rest["entries"]] == [1]
     assert "in order" in await ada.ask("GET", "/api/logs/n1/events?newest_first=true&cell=a1", 422)
+
+
+async def test_the_events_of_a_cell_have_edits_that_were_rebased_and_whole_texts(
+    ada: Client, workspace: LocalWorkspace
+) -> None:
+    for text in ("first ", "second "):
+        await say(workspace, NOTEBOOK, edited("a1", text))
+    source = (await workspace.read(NOTEBOOK)).cells[CellId("a1")].source
+    await say(workspace, NOTEBOOK, e.SourceEdited(cell=CellId("a1"), text="all new", base_hash=source_hash(source)))
+    told = await ada.ask("GET", f"/api/logs/{NOTEBOOK}/events?cell=a1&types=source_edited")
+    events = [entry["event"] for entry in told["entries"]]
+    assert [event.get("text") for event in events] == [None, None, "all new"]
+    assert all(event["applied"] for event in events[1:]), "each is kept with what it came to"
