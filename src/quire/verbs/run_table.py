@@ -27,7 +27,7 @@ from .overview import RunOf, ask_index, shown_status
 
 PAGE_ROWS = 50
 MOST_ROWS = 500
-MOST_LIVE = 100
+MOST_LIVE = 40
 """Runs that are asked about while they go on."""
 BARS = 16
 _MOST_COLUMNS = 200

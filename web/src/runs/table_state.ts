@@ -86,7 +86,7 @@ function updated(table: TableState, live: RunsLive): TableState {
 }
 
 const ONGOING = new Set(["queued", "running"])
-const MOST_LIVE = 100
+const MOST_LIVE = 40
 
 export function isOngoing({ status }: Pick<RunRow, "status">): boolean {
   return ONGOING.has(status)

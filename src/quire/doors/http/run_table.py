@@ -22,12 +22,15 @@ _Word = Annotated[str, Meta(max_length=2000)]
 
 
 class RunsFiltered(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which runs: those that meet all of it. What is not given is not asked for."""
+    """Which runs: those that meet all of it. What is not given is not asked for.
 
-    status: Annotated[tuple[str, ...], Meta(max_length=20)] = ()
+    All lists together are less than the hundred parameters that an address may have.
+    """
+
+    status: Annotated[tuple[str, ...], Meta(max_length=10)] = ()
     notebook: LogId | None = None
     source: _Word | None = None
-    who: Annotated[tuple[ActorId, ...], Meta(max_length=50)] = ()
+    who: Annotated[tuple[ActorId, ...], Meta(max_length=20)] = ()
     since: Annotated[str, Meta(max_length=50)] | None = None
     until: Annotated[str, Meta(max_length=50)] | None = None
     text: _Word = ""
