@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from quire.workspace import access
 from quire.workspace.clock import new_id
 
-from ..doors.mcp.agents import Agent, over_http
+from ..doors.mcp.agents import Agent, over_http, text_of
 from .app import App, answered
 from .axe import serious
 
@@ -75,7 +75,7 @@ def test_an_agent_is_asked_in_a_comment_and_its_answer_appears(app: App, page: P
     thread = threads(page)
     expect(thread).to_contain_text("@codex why these <b>rows</b>? https://example.org")
     expect(thread.locator("a")).to_have_count(0)
-    text = waits.result(60).content[0].text  # type: ignore[union-attr]
+    text = text_of(waits.result(60))
     assert f"1 comment to you, by human:{OWNER}" in text
 
     (asked,) = app.read(log)["comments"]

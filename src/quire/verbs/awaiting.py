@@ -10,6 +10,7 @@ from ..core.errors import BadInput, NotFound
 from ..core.events import Entry
 from ..core.ids import CellId, CommentId, ExecutionId, LogId, ProposalId, nearest
 from ..core.notebook import Comment, Notebook, Proposal
+from ..core.undo import CELL_CHANGES
 from ..core.values import Json
 from ..files.agent_scene import short_ids
 from ..files.agent_tokens import tokens
@@ -25,16 +26,7 @@ from .wanted import Wait
 DECIDED = ("proposal_accepted", "proposal_declined", "proposal_withdrawn", "proposal_expired")
 _FAILED = ("error", "timeout", "dead_kernel", "lost")
 _TOUCHES = (
-    "cell_added",
-    "cell_removed",
-    "cell_moved",
-    "cell_kind_changed",
-    "cell_named",
-    "cell_tagged",
-    "cell_metadata_set",
-    "source_edited",
-    "file_merged",
-    "proposal_accepted",
+    *CELL_CHANGES,
     "outputs_imported",
     "execution_requested",
     "scratch_requested",

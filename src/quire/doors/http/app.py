@@ -16,6 +16,7 @@ from litestar.handlers import HTTPRouteHandler
 from ...actors.runtime.start_requests import RuntimeRequests
 from ...workspace.local import LocalWorkspace
 from . import (
+    access,
     activity,
     blobs,
     carrying,
@@ -33,7 +34,6 @@ from . import (
     run_table,
     runs,
     runtimes,
-    sharing,
     signing_in,
     tokens,
     trust,
@@ -67,7 +67,7 @@ ROUTES: list[HTTPRouteHandler] = [
     *overview.ROUTES,
     *signing_in.ROUTES,
     *tokens.ROUTES,
-    *sharing.ROUTES,
+    *access.ROUTES,
     *pauses.ROUTES,
     *logs.ROUTES,
     *notebooks.ROUTES,
