@@ -3,6 +3,7 @@
 import { useEffect } from "react"
 import type { RefObject } from "react"
 
+import { moveRow, openRowMenu } from "../ui/row_keys.ts"
 import type { HomeDialog } from "./HomeDialogs.tsx"
 import type { Acts } from "./use_acts.ts"
 
@@ -45,7 +46,7 @@ export function useHomeKeys({ filterField, list, acts, setDialog, isDialogOpen }
           setDialog({ kind: "keys" })
           return true
         case ".":
-          return openRowMenu()
+          return openRowMenu(document.activeElement)
         default:
           return false
       }
@@ -69,21 +70,4 @@ function isTyping(target: EventTarget | null): boolean {
 /** Arrows also leave the filter; they stay in menus and choices. */
 function isInPage(target: EventTarget | null): boolean {
   return !(target instanceof Element && target.closest("[role=menu], [role=dialog], [aria-haspopup=menu], textarea, select"))
-}
-
-/** Focus the row that is `step` away from the focused one. */
-function moveRow(list: HTMLElement | null, step: 1 | -1): boolean {
-  const rows = [...(list?.querySelectorAll<HTMLElement>("[data-row]") ?? [])]
-  const index = rows.findIndex((row) => row.contains(document.activeElement))
-  const next = index < 0 ? (step === 1 ? rows[0] : undefined) : rows[index + step]
-  if (!next) return false
-  next.querySelector<HTMLElement>("a, button")?.focus()
-  next.scrollIntoView({ block: "nearest" })
-  return true
-}
-
-function openRowMenu(): boolean {
-  const button = document.activeElement?.closest("[data-row]")?.querySelector<HTMLElement>("[aria-haspopup=menu]")
-  button?.click()
-  return button !== undefined && button !== null
 }

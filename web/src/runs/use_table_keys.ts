@@ -3,6 +3,8 @@
 import { useEffect } from "react"
 import type { RefObject } from "react"
 
+import { moveRow, openRowMenu } from "../ui/row_keys.ts"
+
 export const TABLE_KEYS: readonly { readonly keys: string; readonly title: string }[] = [
   { keys: "ArrowDown", title: "Next run" },
   { keys: "ArrowUp", title: "Run before" },
@@ -58,17 +60,6 @@ export function useTableKeys({ list, field, isDialogOpen, onSelect, onCompare }:
   }, [list, field, isDialogOpen, onSelect, onCompare])
 }
 
-/** Focus the name of the run that is `step` away. */
-function moveRow(list: HTMLElement | null, step: 1 | -1): boolean {
-  const rows = [...(list?.querySelectorAll<HTMLElement>("[data-row]") ?? [])]
-  const index = rows.findIndex((row) => row.contains(document.activeElement))
-  const next = index < 0 ? (step === 1 ? rows[0] : undefined) : rows[index + step]
-  if (!next) return false
-  next.querySelector<HTMLElement>("a")?.focus({ preventScroll: true })
-  next.scrollIntoView({ block: "nearest" })
-  return true
-}
-
 /** A button or a box does with Space what it always does. */
 function selectRow(target: Element | null, onSelect: (run: string) => void): boolean {
   if (target?.closest("button, input")) return false
@@ -76,10 +67,4 @@ function selectRow(target: Element | null, onSelect: (run: string) => void): boo
   if (run === undefined) return false
   onSelect(run)
   return true
-}
-
-function openRowMenu(target: Element | null): boolean {
-  const button = target?.closest("[data-row]")?.querySelector<HTMLElement>("[aria-haspopup=menu]")
-  button?.click()
-  return button !== undefined && button !== null
 }
