@@ -192,13 +192,19 @@ async def jupyterlab(folder: Path) -> AsyncGenerator[Host]:
 # ---- What is measured
 
 
+# The editor is fetched when the page has nothing to do: a reader's page, which has shown all it shows, has not got it yet.
+_NEVER_IDLE = "window.requestIdleCallback = () => 0"
+
+
 async def _sizes(browser: Browser, ours: Host, theirs: Host) -> list[Figure]:
     async with new_profile(browser) as context:
         page = await ours.page(context)
         # From here on nothing is in its cache but what signing in has fetched: a second profile would sign in again.
         await _forget_cache(page)
+        await page.add_init_script(_NEVER_IDLE)
         scripts = Scripts(page)
         await first_cells(page, ours.urls["few"], ours.cell)
+        await page.wait_for_load_state("networkidle")
         read = await scripts.sent()
         await _edit(page, ours)
         await page.wait_for_load_state("networkidle")

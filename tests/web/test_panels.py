@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from quire.core.text import source_hash
 from quire.workspace.clock import new_id
@@ -90,6 +90,44 @@ def test_a_text_is_found_in_sources_and_outputs_and_replaced_everywhere_at_once(
     expect(cell(page, 2)).to_contain_text("stop = top + 1  # 🦊 top")
     page.keyboard.press("z")
     expect(page.get_by_text("Nothing to undo.")).to_be_visible()
+
+
+def test_keys_that_come_before_the_panels_are_kept_for_them(app: App, page: Page) -> None:
+    log = app.notebook("early", "top = 5", "stop = 6")
+    held: list[Route] | None = []
+
+    def hold(route: Route) -> None:
+        if held is None:
+            route.continue_()
+        else:
+            held.append(route)
+
+    def release() -> None:
+        nonlocal held
+        routes, held = held or [], None
+        assert routes, "The panels were loaded before the keys."
+        for route in routes:
+            route.continue_()
+
+    page.route(re.compile(r"/assets/(panel|FindPanel)-.*\.js"), hold)
+    app.open(page, log)
+    page.keyboard.press("Control+f")
+    page.keyboard.type("dd")  # which would remove a cell
+    release()
+    field = page.get_by_role("textbox", name="Find")
+    expect(field).to_be_focused()
+    expect(field).to_have_value("dd")
+    field.press("Escape")
+
+    held = []
+    app.open(page, log)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("outline")
+    release()
+    expect(page.get_by_role("combobox")).to_have_value("outline")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-rail-panel=outline]")).to_be_focused()
+    expect(page.locator("[data-cell]")).to_have_count(2)
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ import type { Theme } from "./sync/preferences.ts"
 import { readFragment } from "./sync/sign_in.ts"
 import { pageNonce } from "./ui/nonce.ts"
 import { NotFoundPage } from "./ui/NotFoundPage.tsx"
-import { Toasts } from "./ui/Toasts.tsx"
+import { Toasts, useToasts } from "./ui/Toasts.tsx"
 import { Tooltips } from "./ui/Tooltip.tsx"
 import "./ui/tokens.css"
 import "./ui/base.css"
@@ -62,9 +62,16 @@ function preload(path: string): void {
   else if (path === "/") void loadHome()
 }
 
-/** The panels of a notebook's rail, in the order of their buttons. */
-async function loadPanels(): Promise<readonly PanelSpec[]> {
-  const panels = await Promise.all([
+interface LoadedPanels {
+  /** In the order of their buttons. */
+  readonly panels: readonly PanelSpec[]
+  /** Whether one could not be loaded: the others work without it. */
+  readonly isPartial: boolean
+}
+
+/** The panels of a notebook's rail. */
+async function loadPanels(): Promise<LoadedPanels> {
+  const loaded = await Promise.allSettled([
     import("./outline/panel.tsx"),
     import("./find/panel.tsx"),
     import("./params/panel.tsx"),
@@ -81,7 +88,8 @@ async function loadPanels(): Promise<readonly PanelSpec[]> {
     import("./moments/panel.tsx"),
     import("./reading/panel.tsx"),
   ])
-  return panels.map(({ panel }) => panel)
+  const panels = loaded.flatMap((each) => (each.status === "fulfilled" ? [each.value.panel] : []))
+  return { panels, isPartial: panels.length < loaded.length }
 }
 
 // ---- The app
@@ -160,17 +168,18 @@ function Pages({ parts, preferences, nonce }: Omit<AppProps, "refusal">) {
 
 const loadRunKeys = () => import("./runs/use_table_keys.ts").then((module) => module.TABLE_KEYS)
 
-const NO_PANELS: readonly PanelSpec[] = []
-
 function NotebookRoute({ log, parts, nonce }: { readonly log: string; readonly parts: OpenParts; readonly nonce: string }) {
-  const [panels, setPanels] = useState(NO_PANELS)
+  const [panels, setPanels] = useState<readonly PanelSpec[] | null>(null)
+  const notify = useToasts()
   useEffect(() => {
     let isShown = true
     void loadPanels().then((loaded) => {
-      if (isShown) setPanels(loaded)
+      if (!isShown) return
+      setPanels(loaded.panels)
+      if (loaded.isPartial) notify({ text: "Some panels could not be loaded.", action: { label: "Reload the page", do: () => location.reload() } })
     })
     return () => void (isShown = false)
-  }, [])
+  }, [notify])
   const at = new URLSearchParams(useSearch()).get("at")
   const cover = at === null ? undefined : (context: PageContext) => <Past context={context} at={at} nonce={nonce} />
   return <NotebookPage log={decoded(log)} parts={parts} panels={panels} nonce={nonce} cover={cover} />

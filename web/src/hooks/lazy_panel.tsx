@@ -1,6 +1,6 @@
-/** A panel whose body is loaded when it is opened: what people do not open costs them nothing. */
+/** A panel whose body is loaded when it is opened: what people do not open costs them nothing. The rail waits for it. */
 
-import { lazy, Suspense } from "react"
+import { lazy } from "react"
 import type { ComponentType } from "react"
 import type { PageContext } from "../sync/notebook_page.ts"
 import type { PanelSpec } from "./panel.ts"
@@ -9,9 +9,5 @@ type Body = ComponentType<{ readonly context: PageContext }>
 
 export function lazyPanel(load: () => Promise<Body>): PanelSpec["render"] {
   const Loaded = lazy(async () => ({ default: await load() }))
-  return (context) => (
-    <Suspense fallback={null}>
-      <Loaded context={context} />
-    </Suspense>
-  )
+  return (context) => <Loaded context={context} />
 }

@@ -19,7 +19,8 @@ import styles from "./Page.module.css"
 export interface NotebookPageProps {
   readonly log: LogId
   readonly parts: OpenParts
-  readonly panels: readonly PanelSpec[]
+  /** Null while they are being loaded. */
+  readonly panels: readonly PanelSpec[] | null
   readonly nonce: string
   /** Stands in place of header, cells and rail while it is there: the notebook stays open behind it. */
   readonly cover?: ((context: PageContext) => ReactNode) | undefined

@@ -24,11 +24,15 @@ import { Rail, RailButtons } from "./Rail.tsx"
 
 interface Props {
   readonly page: Page
-  readonly panels: readonly PanelSpec[]
+  /** Null while they are being loaded. */
+  readonly panels: readonly PanelSpec[] | null
   readonly cover?: ((context: PageContext) => ReactNode) | undefined
 }
 
-export function OpenPage({ page, panels, cover }: Props) {
+const NO_PANELS: readonly PanelSpec[] = []
+
+export function OpenPage({ page, panels: loaded, cover }: Props) {
+  const panels = loaded ?? NO_PANELS
   const isCovered = cover !== undefined
   const outputs = useMemo(() => outputContext(page), [page])
   const panel = useValue(page.panel)
@@ -36,7 +40,9 @@ export function OpenPage({ page, panels, cover }: Props) {
   const waiting = waitingFor(page.open.me, { proposals: useField(page.live, "proposals") })
   useTitle(useField(page.live, "name"), waiting)
   // Before the page is painted: who sees the cells can use their keys.
-  useLayoutEffect(() => page.setPanels(panels), [page, panels])
+  useLayoutEffect(() => {
+    if (loaded !== null) page.setPanels(loaded)
+  }, [page, loaded])
   useLayoutEffect(() => (isCovered ? listenForUndo(page) : listenForKeys(page)), [page, isCovered])
   useEffect(() => (isCovered ? undefined : listenForFiles(page)), [page, isCovered])
   useEffect(() => whenIdle(() => prefetchEditor()), [])

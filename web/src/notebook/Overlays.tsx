@@ -13,7 +13,10 @@ const KeysSheet = lazy(() => import("./KeysSheet.tsx"))
 
 export function Overlays({ page }: { readonly page: Page }) {
   const overlay = useValue(page.overlay)
+  const hasPanels = useValue(page.hasPanels)
   if (!overlay || overlay.kind === "menu") return null
+  // They list what panels bring.
+  if (!hasPanels && (overlay.kind === "palette" || overlay.kind === "keys")) return null
   return <Suspense fallback={null}>{shown(page, overlay)}</Suspense>
 }
 

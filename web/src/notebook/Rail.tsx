@@ -1,6 +1,7 @@
 /** The rail: one panel at the right of the cells; a sheet over them where there is no room. */
 
-import { useEffect, useRef } from "react"
+import { Suspense, useEffect, useRef } from "react"
+import type { RefObject } from "react"
 import type { PanelSpec } from "../hooks/panel.ts"
 import { useValue } from "../hooks/values.ts"
 import { Icon } from "../ui/Icon.tsx"
@@ -14,11 +15,6 @@ export function Rail({ page, panel }: { readonly page: Page; readonly panel: Pan
     page.openPanel(null)
     page.returnFocus()
   }
-  useEffect(() => {
-    // Opened by a person: the next Tab goes into it. One that is remembered takes no focus.
-    const rail = element.current
-    if (page.takePanelAsked()) (rail?.querySelector<HTMLElement>("[data-autofocus]") ?? rail)?.focus({ preventScroll: true })
-  }, [page, panel.name])
   return (
     <>
       <div className={styles["scrim"]} onClick={close} aria-hidden="true" />
@@ -37,7 +33,10 @@ export function Rail({ page, panel }: { readonly page: Page; readonly panel: Pan
           <IconButton label="Close" icon={<Icon name="cross" size={14} />} onClick={close} />
         </header>
         <div key={panel.name} className={styles["railBody"]}>
-          <PanelContent page={page} panel={panel} />
+          <Suspense fallback={null}>
+            <PanelContent page={page} panel={panel} />
+            <TakeFocus page={page} rail={element} />
+          </Suspense>
         </div>
       </aside>
     </>
@@ -46,6 +45,25 @@ export function Rail({ page, panel }: { readonly page: Page; readonly panel: Pan
 
 function PanelContent({ page, panel }: { readonly page: Page; readonly panel: PanelSpec }) {
   return panel.render(page)
+}
+
+/**
+ * Gives the focus to a panel that a person opened, once its code is there; one that is remembered takes none.
+ *
+ * What was typed since is typed into its field.
+ */
+function TakeFocus({ page, rail }: { readonly page: Page; readonly rail: RefObject<HTMLElement | null> }) {
+  useEffect(() => {
+    if (!page.takePanelAsked()) return
+    const field = rail.current?.querySelector<HTMLElement>("[data-autofocus]")
+    const target = field ?? rail.current
+    target?.focus({ preventScroll: true })
+    const early = page.takeEarlyText()
+    if (!early || !(field instanceof HTMLInputElement)) return
+    field.setRangeText(early, field.selectionStart ?? 0, field.selectionEnd ?? 0, "end")
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }))
+  }, [page, rail])
+  return null
 }
 
 export function RailButtons({ page, panels }: { readonly page: Page; readonly panels: readonly PanelSpec[] }) {

@@ -61,6 +61,8 @@ export class Page implements PageContext {
   keyboard = new Keyboard(ACTIONS, () => performance.now())
   readonly overlay = new Value<Overlay | null>(null)
   readonly panels = new Value<readonly PanelSpec[]>([])
+  /** Whether the panels are loaded: until then their keys and entries are not known. */
+  readonly hasPanels = new Value(false)
   readonly slots = new CellSlots()
   /** The name of the open panel. */
   readonly panel: Value<string | null>
@@ -69,7 +71,7 @@ export class Page implements PageContext {
   readonly foldedHere = new Value<ReadonlySet<string>>(new Set())
   /** The editor that is mounted says where its cursor is. */
   place: EditorPlace | null = null
-  /** What was typed into a cell, or for the palette, before the code of that was loaded. */
+  /** What was typed into a cell, or for the palette or a panel, before the code of that was loaded. */
   earlyText = ""
   /** Whether somebody just asked for the panel that is about to be shown. */
   #isPanelAsked = false
@@ -211,6 +213,12 @@ export class Page implements PageContext {
     return text
   }
 
+  /** Whether somebody asked for a panel that is not there yet: what is typed now is meant for it. */
+  get isPanelComing(): boolean {
+    const panel = this.panel.get()
+    return this.#isPanelAsked && panel !== null && this.hasPanel(panel)
+  }
+
   takePanelAsked(): boolean {
     const isAsked = this.#isPanelAsked
     this.#isPanelAsked = false
@@ -223,7 +231,7 @@ export class Page implements PageContext {
   }
 
   readonly openPanel = (name: string | null, item?: string): void => {
-    this.#isPanelAsked = name !== null
+    this.#isPanelAsked = name !== null && name !== this.panel.get()
     if (name !== null && item !== undefined) this.panelItem.set({ panel: name, item })
     this.panel.set(name)
     try {
@@ -240,6 +248,7 @@ export class Page implements PageContext {
     this.slots.set(this, panels)
     this.all = [...ACTIONS, ...panels.flatMap((panel) => this.#actionsOf(panel))]
     this.keyboard = new Keyboard(this.all, () => performance.now())
+    this.hasPanels.set(true)
   }
 
   #actionsOf({ name, title, key, isHidden, actions = [] }: PanelSpec): Action[] {
