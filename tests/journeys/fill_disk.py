@@ -67,4 +67,5 @@ def main(disk: Path, beside: Path) -> None:
     sys.stdout.write("went on\n")
 
 
-main(Path(sys.argv[1]), Path(sys.argv[2]))
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -12,6 +12,7 @@ from quire.core.text import source_hash
 from quire.workspace.clock import new_id
 
 from ..journeys.owner import new_token
+from ..journeys.server import PLAIN
 from .app import App, answered
 
 CODEX = "agent:codex"
@@ -23,7 +24,9 @@ class Codex:
     def __init__(self, app: App, log: str, *, asks: Sequence[Scope] = ("edit", "run"), actor: str = CODEX) -> None:
         self._app, self.log = app, log
         token = new_token(app.folder, actor, "read", "edit", "run", asks=tuple(asks))
-        self._client = httpx.Client(base_url=app.url, headers={"Authorization": f"Bearer {token}"}, timeout=60)
+        self._client = httpx.Client(
+            base_url=app.url, headers={"Authorization": f"Bearer {token}"}, timeout=60, verify=PLAIN
+        )
 
     def close(self) -> None:
         """End the connection."""

@@ -56,6 +56,7 @@ class App:
         self.browser = browser
         self._flags = flags
         self._home = Folder(folder)
+        self._secrets: dict[tuple[str, *tuple[Scope, ...]], str] = {}
         self._server: Server
         self._port = 0
         self.start()
@@ -94,8 +95,11 @@ class App:
 
     @contextmanager
     def client(self, actor: str = "human:ada", *scopes: Scope) -> Generator[httpx.Client]:
-        """Talk to the API as an actor."""
-        with self._server.client(self.token(actor, *scopes)) as made:
+        """Talk to the API as an actor, with one token for all times."""
+        who = (actor, *scopes)
+        if who not in self._secrets:
+            self._secrets[who] = self.token(actor, *scopes)
+        with self._server.client(self._secrets[who]) as made:
             yield made
 
     def notebook(self, name: str, *cells: CellGiven, actor: str = "human:ada") -> str:

@@ -1,4 +1,4 @@
-"""What tests in a browser share: the built app, a server and Chromium per module, a page per test.
+"""What tests in a browser share: the built app and Chromium, a server per module, a page per test.
 
 A module that wants the server started otherwise says so: `SERVE_FLAGS = ("--no-mirror", "--memory", "2GB")`. Without it,
 files that notebooks are bound to are left alone.
@@ -27,9 +27,9 @@ def built() -> Path:
     return build_app()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """One Chromium for the tests of a module."""
+    """One Chromium for all modules: each test has profiles of its own."""
     with chromium() as made:
         yield made
 

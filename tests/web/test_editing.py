@@ -101,15 +101,20 @@ def counted(page: Page) -> dict[str, int]:
     return {letter: text.count(letter) for letter in "aX"}
 
 
-@pytest.mark.parametrize("seed", range(1))
-def test_undo_is_of_ones_own_typing_alone(app: App, page: Page, second_page: Page, seed: int) -> None:
-    play(app, page, second_page, seed)
+def test_undo_is_of_ones_own_typing_alone(app: App, page: Page, second_page: Page) -> None:
+    play(app, page, second_page, 0)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 30))
-def test_undo_is_of_ones_own_typing_alone_however_it_comes(app: App, page: Page, second_page: Page, seed: int) -> None:
-    play(app, page, second_page, seed)
+def test_undo_is_of_ones_own_typing_alone_however_it_comes(app: App, page: Page, second_page: Page) -> None:
+    for seed in range(1, 10):
+        play(app, page, second_page, seed)
+
+
+@pytest.mark.torture
+def test_undo_is_of_ones_own_typing_alone_in_many_ways(app: App, page: Page, second_page: Page) -> None:
+    for seed in range(10, 60):
+        play(app, page, second_page, seed)
 
 
 def test_undo_goes_on_in_a_cell_that_was_left(app: App, page: Page, second_page: Page) -> None:

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from quire.doors.http.web_pages import accepted_encodings
 
+from ..journeys.server import PLAIN
 from .app import APP_FILES, App
 from .axe import serious
 
@@ -22,7 +23,7 @@ BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,imag
 @pytest.fixture
 def client(app: App) -> Iterator[httpx.Client]:
     """Somebody without a token."""
-    with httpx.Client(base_url=app.url) as made:
+    with httpx.Client(base_url=app.url, verify=PLAIN) as made:
         yield made
 
 
