@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from .actors.keeper import end_lost
 from .core.errors import BadInput, NotFound, QuireError, Refused
@@ -55,7 +57,19 @@ def make_folder(folder: Path) -> Path:
     return folder
 
 
-async def connect(url: str | os.PathLike[str] | None = None, identity: Identity | None = None) -> Workspace:
+class Patience(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a database or a server that is not there yet is waited for, and who is told: also when it is away later."""
+
+    seconds: float = 0
+    tell: Callable[[str], None] = lambda message: None
+
+
+NONE = Patience()
+
+
+async def connect(
+    url: str | os.PathLike[str] | None = None, identity: Identity | None = None, patience: Patience = NONE
+) -> Workspace:
     """Open the workspace at `url`: a folder, or the address of a database or of a server.
 
     Without `url`: QUIRE_URL, else the nearest `.quire/` upwards, else a new one. The actor
@@ -63,15 +77,18 @@ async def connect(url: str | os.PathLike[str] | None = None, identity: Identity 
     """
     where = _where(url)
     if _scheme(where) in ("http", "https"):
-        return await _open_server(where, identity)
-    return await connect_store(where, identity)
+        return await _open_server(where, identity, patience)
+    return await connect_store(where, identity, patience=patience)
 
 
 async def connect_store(
-    url: str | os.PathLike[str] | None = None, identity: Identity | None = None, grace_seconds: float = 0
+    url: str | os.PathLike[str] | None = None,
+    identity: Identity | None = None,
+    grace_seconds: float = 0,
+    patience: Patience = NONE,
 ) -> LocalWorkspace:
     """The same for a store that this process opens itself: for a server, for one, which gives silent claims a grace."""
-    workspace = await _open_store(_where(url), identity)
+    workspace = await _open_store(_where(url), identity, patience)
     secret = os.environ.get("QUIRE_TOKEN")
     try:
         # What lost its lease is ended by the next who looks; a log that nobody can write tells what it tells.
@@ -98,7 +115,7 @@ def _scheme(where: str) -> str:
     return where.partition("://")[0].lower() if "://" in where else ""
 
 
-async def _open_server(url: str, identity: Identity | None) -> Workspace:
+async def _open_server(url: str, identity: Identity | None, patience: Patience) -> Workspace:
     secret = os.environ.get("QUIRE_TOKEN")
     if identity is not None:
         raise BadInput("Who somebody is at a server is what their token says. Set QUIRE_TOKEN, and give no identity.")
@@ -114,13 +131,15 @@ async def _open_server(url: str, identity: Identity | None) -> Workspace:
         raise BadInput(
             f"{missing.name} is not installed, so no server can be asked: pip install 'quire[remote]'."
         ) from missing
-    return await RemoteWorkspace.open(url, secret, allow_http=_allows_http(os.environ))
+    return await RemoteWorkspace.open(
+        url, secret, allow_http=_allows_http(os.environ), wait_seconds=patience.seconds, tell=patience.tell
+    )
 
 
-async def _open_store(where: str, identity: Identity | None) -> LocalWorkspace:
+async def _open_store(where: str, identity: Identity | None, patience: Patience) -> LocalWorkspace:
     scheme = _scheme(where)
     if scheme in ("postgresql", "postgres"):
-        return await _open_postgres(where, identity)
+        return await _open_postgres(where, identity, patience)
     if scheme in ("http", "https"):
         raise BadInput("This needs the store itself, and a server has that. Give a folder or postgresql://….")
     if scheme:
@@ -146,7 +165,7 @@ def _open_folder(where: str, identity: Identity | None) -> LocalWorkspace:
     return LocalWorkspace(store, blobs, identity or access.owner(), where=str(folder), folder=folder.parent)
 
 
-async def _open_postgres(url: str, identity: Identity | None) -> LocalWorkspace:
+async def _open_postgres(url: str, identity: Identity | None, patience: Patience) -> LocalWorkspace:
     from .stores.blobs import open_blobs
 
     try:
@@ -157,7 +176,9 @@ async def _open_postgres(url: str, identity: Identity | None) -> LocalWorkspace:
         ) from missing
     where = os.environ.get("QUIRE_BLOBS")
     blobs = open_blobs(where if where is not None else make_folder(new_folder(Path.cwd())) / "blobs")
-    store = await PostgresStore.open(url, reader_url=os.environ.get("QUIRE_READER_URL"))
+    store = await PostgresStore.open(
+        url, reader_url=os.environ.get("QUIRE_READER_URL"), wait_seconds=patience.seconds, tell=patience.tell
+    )
     here = Path.cwd()
     folder = (find_folder(here) or new_folder(here)).parent
     return LocalWorkspace(store, blobs, identity or access.owner(), where=url, folder=folder)

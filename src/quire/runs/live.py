@@ -31,7 +31,7 @@ from ..actors.runtime.spool import send_left_behind, spools
 from ..actors.runtime.spool_files import About, left_behind
 from ..actors.runtime.starting import Assignment
 from ..actors.runtime.waiting import LOCAL, skip_waiting
-from ..connect import FOLDER, connect_store
+from ..connect import FOLDER, Patience, connect_store
 from ..core.errors import Conflict, QuireError
 from ..core.ids import ActorId
 from ..workspace import access
@@ -42,6 +42,9 @@ from ..workspace.local import LocalWorkspace
 from ..workspace.workspace import Speaking, Workspace
 from .kept import kept
 from .surroundings import adopting, alongside, folder_of, serving_of, until_quiet
+
+WAIT_SECONDS = 60.0
+"""How long a database that is away is waited for at the start."""
 
 
 class Over(asyncio.Event):
@@ -184,7 +187,8 @@ async def main(told: Assignment) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, over.set)
-    workspace = await connect_store(told.where, access.runtime(this_process()))
+    patience = Patience(seconds=WAIT_SECONDS, tell=say)
+    workspace = await connect_store(told.where, access.runtime(this_process()), patience=patience)
     try:
         await serve_live(workspace, told, over)
     finally:

@@ -25,6 +25,8 @@ from .wakes import Wakes, by_log
 class MemoryStore:
     """Logs in dictionaries."""
 
+    outage = None
+
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._logs: dict[LogId, list[Record]] = {}

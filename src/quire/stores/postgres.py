@@ -20,12 +20,13 @@ from . import postgres_index
 from .index import IndexRows, table_of
 from .indexing import compare_index, refresh_index
 from .postgres_ask import Asker
-from .postgres_link import FAULTS, Connection, Links, Place, connect, explain
+from .postgres_link import Connection, Links, Place, connect
 from .postgres_listen import POSITION, Listener
+from .postgres_reach import Reach, waited_for
 from .postgres_schema import prepare
 from .postgres_writer import COLUMNS, LINE, Writer
 from .sealing import KEY_OWNER
-from .store import PAGE, Append, Appended, Growth, Lease, LogInfo, LogKind, Seen, Snapshot, Table
+from .store import PAGE, Append, Appended, Growth, Lease, LogInfo, LogKind, Outage, Seen, Snapshot, Table
 from .wakes import Wakes, by_log
 
 FOLLOW_TRIES = 6
@@ -41,31 +42,51 @@ T = TypeVar("T")
 class PostgresStore:
     """Logs in one schema of a PostgreSQL database. Made by `open`."""
 
-    def __init__(self, place: Place, connection: Connection, links: Links, reader_url: str | None) -> None:
+    def __init__(
+        self, place: Place, connection: Connection, links: Links, reach: Reach, reader_url: str | None
+    ) -> None:
         self._wakes = Wakes()
         self._links = links
+        self._reach = reach
         self._writer = Writer(place, connection, self._wakes.wake)
-        self._listener = Listener(place, self._wakes, self._writer)
+        self._listener = Listener(place, self._wakes, self._writer, reach)
         self._asker = Asker(place, links, reader_url)
         self._place = place
         self._closed = False
 
     @classmethod
-    async def open(cls, url: str, *, schema: str = "quire", reader_url: str | None = None) -> PostgresStore:
-        """Connect, and make the tables if they are not there. `reader_url`: the role for queries, if not ours to make."""
+    async def open(
+        cls,
+        url: str,
+        *,
+        schema: str = "quire",
+        reader_url: str | None = None,
+        wait_seconds: float = 0,
+        tell: Callable[[str], None] = lambda message: None,
+    ) -> PostgresStore:
+        """Connect, and make the tables if they are not there. `reader_url`: the role for queries, if not ours to make.
+
+        A server that is not there yet is waited for, `wait_seconds` at most; `tell` gets a line then, and whenever it
+        is away later.
+        """
         place = Place.parse(url, schema)
-        try:
-            connection = await connect(place)
-        except FAULTS as error:
-            raise explain(error, place.label) from error
+        reach = Reach(place, tell)
+        return await waited_for(lambda: cls._open(place, reach, reader_url), place, wait_seconds, tell)
+
+    @classmethod
+    async def _open(cls, place: Place, reach: Reach, reader_url: str | None) -> PostgresStore:
+        connection = await connect(place)
         try:
             await prepare(connection, place)
-            return cls(place, connection, await Links.open(place), reader_url)
-        except BaseException as error:
+            return cls(place, connection, await Links.open(place, reach), reach, reader_url)
+        except BaseException:
             connection.terminate()
-            if isinstance(error, FAULTS):
-                raise explain(error, place.label, "Nothing was changed.") from error
             raise
+
+    @property
+    def outage(self) -> Outage | None:
+        """Return why the server is away; None while it answers."""
+        return self._reach.outage
 
     async def append(self, appends: Sequence[Append]) -> list[Appended]:
         """Record all of it or nothing, durably."""

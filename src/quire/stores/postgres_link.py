@@ -12,13 +12,16 @@ import contextlib
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from urllib.parse import parse_qs, urlsplit
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 import msgspec
 
 from ..core.errors import BadInput, QuireError, Refused, Unavailable
+
+if TYPE_CHECKING:
+    from .postgres_reach import Reach
 
 CONNECT_SECONDS = 10.0
 COMMAND_SECONDS = 60.0
@@ -194,13 +197,14 @@ async def hang_up(connection: Connection | None) -> None:
 class Links:
     """A few connections that whoever needs one takes in turn."""
 
-    def __init__(self, place: Place, pool: Any) -> None:
+    def __init__(self, place: Place, pool: Any, reach: Reach) -> None:
         self._place = place
         self._pool = pool
+        self._reach = reach
         self._closed = False
 
     @classmethod
-    async def open(cls, place: Place) -> Links:
+    async def open(cls, place: Place, reach: Reach) -> Links:
         """Make ready; connections are opened when there is something to do."""
         pool = await driver.create_pool(
             place.url,
@@ -213,20 +217,34 @@ class Links:
             command_timeout=COMMAND_SECONDS,
             server_settings=owner_settings(place),
         )
-        return cls(place, pool)
+        return cls(place, pool, reach)
 
     async def run(self, work: Callable[[Connection], Awaitable[T]], *, repeat: bool = True) -> T:
         """Do `work` on a connection. When that is lost: again on a new one, unless it must not be done twice."""
+        attempt = _Attempt()
+        try:
+            async with self._reach.limited():
+                return await self._try(work, attempt, repeat=repeat)
+        except TimeoutError as error:  # also while it waited for a connection, which others use
+            unsure = attempt.begun and not repeat
+            raise explain(error, self._place.label, _UNSURE if unsure else "") from error
+
+    async def _try(self, work: Callable[[Connection], Awaitable[T]], attempt: _Attempt, *, repeat: bool) -> T:
         for pause in (*PAUSES, None):
-            begun = False
+            attempt.begun = False
             try:
                 async with self._acquire() as connection:
-                    begun = True
-                    return await work(connection)
+                    attempt.begun = True
+                    answer = await work(connection)
             except FAULTS as error:
-                unsure = begun and not repeat and not is_unsent(error)
+                unsure = attempt.begun and not repeat and not is_unsent(error)
+                if pause is None and is_away(error):
+                    self._reach.lost(error)
                 if pause is None or self._closed or unsure or not is_passing(error):
                     raise explain(error, self._place.label, _UNSURE if unsure else "") from error
+            else:
+                self._reach.found()
+                return answer
             await asyncio.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
@@ -235,7 +253,12 @@ class Links:
         if self._closed:
             raise Unavailable(f"{self._place.label}: this store was closed.")
         async with self._pool.acquire() as connection:
-            yield connection
+            try:
+                yield connection
+            except (TimeoutError, asyncio.CancelledError):
+                if self._reach.outage is not None:
+                    connection.terminate()  # or the pool would wait until a server that is away has undone it
+                raise
 
     async def close(self) -> None:
         """Let those who read finish, then let go."""
@@ -244,6 +267,12 @@ class Links:
             await asyncio.wait_for(self._pool.close(), CLOSE_SECONDS)
         except FAULTS:
             self._pool.terminate()
+
+
+class _Attempt:
+    """How far something got on the way to the server."""
+
+    begun = False
 
 
 _UNSURE = "The change may or may not have been made."
@@ -298,6 +327,11 @@ def is_passing(error: Exception) -> bool:
     return unreachable or is_lost(error) or sqlstate(error) in ("57P03", "53300")
 
 
+def is_away(error: Exception) -> bool:
+    """Whether the server itself is not there, or not yet; not just full."""
+    return is_passing(error) and sqlstate(error) != "53300"
+
+
 def is_about_the_data(error: Exception) -> bool:
     """Whether the server minds just what was sent: text it cannot keep, a limit, a duplicate."""
     return sqlstate(error).startswith(("22", "23", "54"))
@@ -312,6 +346,11 @@ def explain(error: Exception, label: str, outcome: str = "") -> QuireError:
     if is_about_the_data(error):
         return BadInput(told)
     return Refused(told) if sqlstate(error) == "42501" else Unavailable(told)
+
+
+def fault_of(error: Exception) -> str:
+    """What is wrong, without whose fault it is."""
+    return _fault(error)[0]
 
 
 def _fault(error: Exception) -> tuple[str, str]:

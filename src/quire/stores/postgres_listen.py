@@ -12,20 +12,24 @@ import contextlib
 import msgspec
 
 from ..core.ids import LogId
-from .postgres_link import FAULTS, PAUSES, Connection, Place, connect, hang_up
+from .postgres_link import FAULTS, PAUSES, Connection, Place, connect, hang_up, is_away
+from .postgres_reach import Reach
 from .postgres_writer import Writer
 from .wakes import Wakes
 
 LOOK_SECONDS = 5.0
 """How often a process that follows looks at the position by itself."""
+ANSWER_SECONDS = 10.0
+"""A server that does not answer this for so long hangs."""
 POSITION = "SELECT value FROM counters WHERE name = 'position'"
 
 
 class Listener:
     """Wakes the followers of this process when another one has committed."""
 
-    def __init__(self, place: Place, wakes: Wakes, writer: Writer) -> None:
+    def __init__(self, place: Place, wakes: Wakes, writer: Writer, reach: Reach) -> None:
         self._place = place
+        self._reach = reach
         self._wakes = wakes
         self._writer = writer
         self._task: asyncio.Task[None] | None = None
@@ -46,11 +50,14 @@ class Listener:
         while True:
             try:
                 await self._listen()  # comes back when the connection is lost: make another at once
-            except FAULTS:
+            except FAULTS as error:
+                if is_away(error) or isinstance(error, TimeoutError):
+                    self._reach.lost(error)
                 await asyncio.sleep(PAUSES[-1])
 
     async def _listen(self) -> None:
-        connection = await connect(self._place, pauses=PAUSES)
+        # Where it is known to be away, once every pause: nobody waits for more than that when it is back.
+        connection = await connect(self._place, pauses=PAUSES if self._reach.outage is None else ())
         lost = asyncio.Event()
         connection.add_termination_listener(lambda *_: lost.set())
         try:
@@ -58,7 +65,7 @@ class Listener:
             self._wakes.wake()  # of what came while nobody listened
             seen = None
             while not lost.is_set():
-                position = await connection.fetchval(POSITION)
+                position = await self._position(connection)
                 if seen is not None and position != seen:
                     self._wakes.wake()
                 seen = position
@@ -66,6 +73,17 @@ class Listener:
                     await asyncio.wait_for(lost.wait(), LOOK_SECONDS)
         finally:
             await hang_up(connection)
+
+    async def _position(self, connection: Connection) -> int:
+        """The position; and whether the server answers at all, for a connection to one that hangs is never lost."""
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                position: int = await connection.fetchval(POSITION)
+        except TimeoutError:
+            connection.terminate()
+            raise
+        self._reach.found()
+        return position
 
     def _hear(self, _connection: Connection, backend: int, _channel: str, payload: str) -> None:
         if backend == self._writer.backend:

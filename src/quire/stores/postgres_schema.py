@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..core.errors import Refused, Unavailable
 from .index import INDEX, KEYS, ORDERS, TABLES
-from .postgres_link import FAULTS, Connection, Place, explain, sqlstate
+from .postgres_link import FAULTS, Connection, Place, explain, is_away, sqlstate
 from .sealing import KEY_OWNER
 
 OLDEST_SERVER = 14
@@ -104,6 +104,8 @@ async def prepare(connection: Connection, place: Place) -> None:
                     await _migrate(connection, place)
             return
         except FAULTS as error:
+            if is_away(error) or isinstance(error, TimeoutError):
+                raise  # whoever opens it may wait; what was begun was undone
             if not attempts_left or sqlstate(error) not in _RACES:
                 raise await _explain(error, connection, place) from error
 

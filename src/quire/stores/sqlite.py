@@ -47,6 +47,9 @@ T = TypeVar("T")
 class SqliteStore:
     """Logs in one SQLite file."""
 
+    outage = None
+    """A file that cannot be used is found out by using it."""
+
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path = path
         self._clock = clock

@@ -128,6 +128,15 @@ class Table(msgspec.Struct, frozen=True):
     truncated: bool = False
 
 
+class Outage(msgspec.Struct, frozen=True):
+    """A store that is known to be away for the moment."""
+
+    store: str
+    """How messages call it."""
+    fault: str
+    """Why, as a part of a sentence."""
+
+
 class Blobs(Protocol):
     """Where blobs are kept. Safe to use by many tasks, and the same place by many processes."""
 
@@ -167,6 +176,11 @@ class Blobs(Protocol):
 
 class Store(Protocol):
     """Where logs are kept. One per process and place; safe to use by many tasks of one loop."""
+
+    @property
+    def outage(self) -> Outage | None:
+        """Return why the store is away, where that is known without asking it; None while it is not."""
+        ...
 
     def append(self, appends: Sequence[Append]) -> Awaitable[list[Appended]]:
         """Record all of it or nothing, durably. Conflict when a log is not at `expected`.

@@ -26,7 +26,7 @@ from ..core.notebook import Notebook
 from ..core.policies import RUN_WITH_PARAMETERS, permission, with_permission
 from ..core.reduce import REDUCER, fold
 from ..core.undo import UndoPlan
-from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Seen, Store, Table
+from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Outage, Seen, Store, Table
 from . import (
     access,
     clock,
@@ -124,6 +124,11 @@ class LocalWorkspace:
     def where(self) -> str:
         """The address under which other processes of this machine find it; empty where there is none."""
         return self._shared.where
+
+    @property
+    def outage(self) -> Outage | None:
+        """Why the store is away, where that is known without asking it."""
+        return self._shared.store.outage
 
     @property
     def lanes(self) -> OwnLanes:

@@ -7,7 +7,7 @@ docs/reference/socket.md describe the other side.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Sequence
 from contextlib import suppress
 from typing import IO, Any, Self
 
@@ -30,7 +30,7 @@ from .finding import pick
 from .holds import Hold
 from .leases import LEASE_SECONDS
 from .remote_address import check_secret, read_address
-from .remote_calls import ANSWER_BYTES, PATIENT, PAUSES, READ_SECONDS, Calls, path, unexpected
+from .remote_calls import ANSWER_BYTES, PATIENT, PAUSES, READ_SECONDS, Calls, path, unexpected, waited_for
 from .remote_lanes import RemoteLanes
 from .remote_socket import Socket
 from .remote_streams import Feeding, Following
@@ -60,12 +60,17 @@ class RemoteWorkspace:
         allow_http: bool = False,
         answer_bytes: int = ANSWER_BYTES,
         pauses: Sequence[float] = PAUSES,
+        wait_seconds: float = 0,
+        tell: Callable[[str], None] = lambda message: None,
     ) -> Self:
-        """Ask the server at `url` who the bearer of the token is, and be that one there."""
+        """Ask the server at `url` who the bearer of the token is, and be that one there.
+
+        A server, or its database, that is away is waited for, `wait_seconds` at most, which `tell` is told.
+        """
         token = check_secret(secret)
         calls = Calls(read_address(url, allow_http=allow_http), token, answer_bytes, pauses)
         try:
-            me = await calls.ask("GET", path("me"), wire.Me)
+            me = await waited_for(lambda: calls.ask("GET", path("me"), wire.Me), wait_seconds, tell)
         except BaseException:
             await calls.close()
             raise

@@ -32,6 +32,8 @@ from .remote_address import Address
 T = TypeVar("T")
 PAUSES = (0.1, 0.3, 0.9)
 """How long to wait before a second, third and fourth try, in seconds."""
+WAIT_SECONDS = 1.0
+"""How often one that is waited for at the start is asked."""
 PATIENT = (*PAUSES, 2.0, 4.0, 6.0, 6.0, 6.0)
 """The same for who works and loses the work otherwise: about as long as a claim holds."""
 Content = bytes | Callable[[], AsyncIterable[bytes]]
@@ -158,6 +160,10 @@ class Calls:
             away = Away(str(told))
             away.told, away.seconds = told, _seconds(response.headers.get("retry-after", ""))
             return away
+        if status == 503:  # the server is there, and its store is not
+            away = Away(str(told))
+            away.told = told
+            return away
         return told
 
     async def _whole(self, response: httpx.Response) -> bytes:
@@ -207,6 +213,23 @@ class Calls:
 def path(*parts: str) -> str:
     """A path of the API, in which a name is a name whatever it holds."""
     return "/api/" + "/".join(quote(part, safe="") for part in parts)
+
+
+async def waited_for(ask: Callable[[], Awaitable[T]], seconds: float, tell: Callable[[str], None]) -> T:
+    """Ask a server that may be away, and is waited for: so many seconds at most, and told once."""
+    loop, is_told = asyncio.get_running_loop(), False
+    ends = loop.time() + seconds
+    while True:
+        try:
+            return await ask()
+        except Unavailable as error:
+            # Not one that is there and is no Quire server, or not to be trusted: that does not change by waiting.
+            if loop.time() >= ends or not isinstance(error.__context__, Away):
+                raise
+            if not is_told:
+                tell(f"{error} It is waited for, {seconds:g} s at most (--wait)")
+            is_told = True
+        await asyncio.sleep(min(WAIT_SECONDS, max(0.0, ends - loop.time())))
 
 
 def closed(address: Address) -> Unavailable:

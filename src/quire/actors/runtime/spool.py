@@ -126,7 +126,7 @@ class Spool:
                 await self._send(unit, pieces)
         except (TimeoutError, Unavailable) as error:
             if tells:
-                self._tell(f"The workspace is away ({error or 'it takes too long'}); {self._log} goes on, on disk")
+                self._tell(f"The workspace is away ({str(error) or 'it takes too long'}); {self._log} goes on, on disk")
             return False
         return True
 

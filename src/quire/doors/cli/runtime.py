@@ -15,7 +15,7 @@ from ...files.plain import plain
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import print_json
-from .verb import names_of_logs, with_workspace
+from .verb import names_of_logs, wait_option, with_workspace
 
 INTERRUPTED = 130
 
@@ -42,6 +42,7 @@ INTERRUPTED = 130
     "--list", "lists", is_flag=True, help="List the runtimes of all notebooks, or of NOTEBOOK, and how they are."
 )
 @click.option("--lease", metavar="SECONDS", type=click.FloatRange(1, 3600), help="How long a claim holds unheard of.")
+@wait_option
 @click.argument("listed", required=False, metavar="[NOTEBOOK]", shell_complete=names_of_logs)
 @with_workspace
 async def runtime_verb(

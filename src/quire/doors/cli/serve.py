@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from ...files.plain import plain
 from . import EXIT_STATUS
 from .options import json_option
 from .output import print_json
-from .verb import at_option
+from .verb import at_option, wait_option
 
 if TYPE_CHECKING:
     from ...actors.runtime.start_requests import RuntimeRequests
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     hidden=True,
     help="How long this server, and runtimes that it starts, hold and claim without being heard of.  [default: 30]",
 )
+@wait_option
 @click.option("--take-over", is_flag=True, help="Ask the server of this folder to end, and take its place.")
 @at_option
 @json_option
@@ -119,9 +120,12 @@ async def _serve(
     look_seconds: float | None,
     others_seconds: float | None,
     lease_seconds: float | None,
+    wait: float,
     **flags: Any,
 ) -> int:
+    from ...actors.runtime.holding import patiently
     from ...actors.runtime.start_requests import RuntimeRequests
+    from ...connect import Patience
     from ..http.serving import Ending
     from .server_place import only_one, opened
     from .settings import read
@@ -130,7 +134,10 @@ async def _serve(
     ending, requests = Ending(), RuntimeRequests()
     async with AsyncExitStack() as stack:
         stack.enter_context(ending.on_signals())
-        workspace = await stack.enter_async_context(opened(place))
+        workspace = await ending.unless(opened(place, Patience(seconds=wait, tell=tell)))
+        if workspace is None:
+            return ending.status
+        stack.push_async_callback(workspace.close)
         held = {} if lease_seconds is None else {"lease_seconds": lease_seconds}
         former = await stack.enter_async_context(only_one(workspace, place, ending, tell, take_over=take_over, **held))
         told = await stack.enter_async_context(_answering(workspace, place, settings, ending, former, requests))
@@ -144,8 +151,11 @@ async def _serve(
                 requests,
             )
         )
-        shown = await _found(workspace, notebook)
-        _announce(told, await workspace.create_sign_in(), place, shown, as_json=as_json, no_browser=no_browser)
+        # It has said that it is well: a database that goes away from now on is waited for.
+        shown = await ending.unless(patiently(lambda: _found(workspace, notebook)))
+        token = await ending.unless(patiently(workspace.create_sign_in))
+        if token is not None:
+            _announce(told, token, place, shown, as_json=as_json, no_browser=no_browser)
         await ending.wait()
     return ending.status
 
@@ -209,6 +219,7 @@ async def _working(
         **often,
     )
     system = workspace.acting_as(access.system())
+    tell = _but_for_outages(workspace)
     async with AsyncExitStack() as stack:
         works: dict[str, Any] = {
             "Starting runtimes": lambda: start_runtimes(system, starting, tell=tell, requests=requests),
@@ -224,6 +235,17 @@ async def _working(
         for what, work in works.items():
             await stack.enter_async_context(alongside(what, work, tell))
         yield
+
+
+def _but_for_outages(workspace: LocalWorkspace) -> Callable[[str], None]:
+    """Tell what is told, but for that the store is away: that was told once, and each of them would say it again and again."""
+
+    def told(message: str) -> None:
+        outage = workspace.outage
+        if outage is None or outage.store not in message:
+            tell(message)
+
+    return told
 
 
 async def _found(workspace: LocalWorkspace, notebook: str | None) -> LogId | None:

@@ -17,7 +17,7 @@ import msgspec
 
 from ... import __version__
 from ...actors.keeper import SERVER_GRACE_SECONDS
-from ...connect import FOLDER, connect_store, find_folder, make_folder, new_folder, shown_address
+from ...connect import FOLDER, Patience, connect_store, find_folder, make_folder, new_folder, shown_address
 from ...core.errors import BadInput, Conflict, NotFound, Refused
 from ...workspace import access, clock, whereabouts
 from ...workspace.hold_renewal import KeptHold
@@ -83,19 +83,19 @@ def _home(given: str) -> Path:
     return (find_folder(here) or new_folder(here)).parent
 
 
-@asynccontextmanager
-async def opened(place: Place) -> AsyncGenerator[LocalWorkspace]:
-    """The workspace, for whoever owns its files; closed afterwards."""
-    workspace = await connect_store(place.where, access.owner(), SERVER_GRACE_SECONDS)
+async def opened(place: Place, patience: Patience) -> LocalWorkspace:
+    """The workspace, for whoever owns its files."""
+    workspace = await connect_store(place.where, access.owner(), SERVER_GRACE_SECONDS, patience)
     try:
         if secret := os.environ.get("QUIRE_TOKEN"):
             identity = (await workspace.bearer(secret)).identity
             if "admin" not in identity.scopes:
                 told = f"QUIRE_TOKEN is a token of {identity.actor}, who may not administer this workspace."
                 raise Refused(f"{told} Unset it, or set one with the scope 'admin'.")
-        yield workspace
-    finally:
+    except BaseException:
         await workspace.close()
+        raise
+    return workspace
 
 
 # ---- One server for a folder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import os
 import sys
@@ -11,7 +12,8 @@ from typing import Any, TypeVar
 
 import click
 
-from ...connect import connect
+from ...connect import Patience, connect
+from ...files.plain import plain
 from ...workspace.workspace import Workspace
 from .options import json_option
 
@@ -25,15 +27,27 @@ at_option = click.option(
 )
 
 
+WAIT_SECONDS = 60.0
+wait_option = click.option(
+    "--wait",
+    metavar="SECONDS",
+    type=click.FloatRange(0, 86_400),
+    default=WAIT_SECONDS,
+    show_default=True,
+    help="How long to wait at the start for a database, or a server, that is not there yet.",
+)
+
+
 def with_workspace(function: Callable[..., Awaitable[int | None]]) -> Callable[..., int | None]:
-    """Open the workspace, run the verb in it, and close it whatever happens."""
+    """Open the workspace, run the verb in it, and close it whatever happens. One that has `--wait` waits for it."""
 
     @at_option
     @json_option
     @functools.wraps(function)
-    def verb(at: str | None, **options: Any) -> int | None:
+    def verb(at: str | None, wait: float = 0, **options: Any) -> int | None:
+        patience = Patience(seconds=wait, tell=_tell) if wait else Patience()
         try:
-            return asyncio.run(_in_workspace(function, at, options))
+            return asyncio.run(_in_workspace(function, at, patience, options))
         except BrokenPipeError:
             # Whoever read us has seen enough. What is left goes nowhere, or Python would complain at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -42,10 +56,15 @@ def with_workspace(function: Callable[..., Awaitable[int | None]]) -> Callable[.
     return verb
 
 
+def _tell(message: str) -> None:
+    with contextlib.suppress(OSError):  # nobody reads it any more: that is no reason to stop
+        click.echo(f"quire: {plain(message)}", err=True)
+
+
 async def _in_workspace(
-    function: Callable[..., Awaitable[int | None]], at: str | None, options: dict[str, Any]
+    function: Callable[..., Awaitable[int | None]], at: str | None, patience: Patience, options: dict[str, Any]
 ) -> int | None:
-    workspace = await connect(at)
+    workspace = await connect(at, patience=patience)
     try:
         return await function(workspace, **options)
     finally:

@@ -11,9 +11,10 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 import uvicorn
 
@@ -38,6 +39,7 @@ FINISH_SECONDS = 5
 KEEP_SECONDS = 10.0
 """How often to look for what lost its lease."""
 INTERRUPTED = 130
+T = TypeVar("T")
 
 
 class Server(uvicorn.Server):
@@ -67,6 +69,17 @@ class Ending:
     async def wait(self) -> None:
         """Wait until somebody asks."""
         await self._asked.wait()
+
+    async def unless(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """Wait for something that may take long; None, and it is given up, when somebody asks meanwhile."""
+        task, asked = asyncio.ensure_future(work), asyncio.ensure_future(self.wait())
+        try:
+            await asyncio.wait((task, asked), return_when=asyncio.FIRST_COMPLETED)
+            return task.result() if task.done() else None
+        finally:
+            task.cancel()
+            asked.cancel()
+            await asyncio.gather(task, asked, return_exceptions=True)
 
     @contextlib.contextmanager
     def on_signals(self) -> Generator[None]:
