@@ -96,6 +96,11 @@ class Folder:
         """What servers said on stderr."""
         return (self.path / "serve.log").read_text()
 
+    @property
+    def said(self) -> str:
+        """The same without the lines of requests."""
+        return "".join(line for line in self.printed.splitlines(keepends=True) if '"path":' not in line)
+
     def token(self, *scopes: Scope, actor: str = "human:ada") -> str:
         """The secret of a new token."""
         return new_token(self.root, actor, *scopes)
