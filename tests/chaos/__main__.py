@@ -86,11 +86,11 @@ def main(kind: str, folder: Path, elsewhere: Path, seed: str, seconds: float) ->
         chaos = Chaos(site, seed)
         ends = time.monotonic() + seconds
         while time.monotonic() < ends and not chaos.over.wait(1) and not load.faults:
-            site.check_servers()
+            site.check_servers(chaos.over)
         chaos.end()
         load.end()
         load.check()
-        site.check_servers()
+        site.check_servers(threading.Event())
         site.check_runtimes()
         left = site.close()
         assert not left, f"processes are left: {left}"

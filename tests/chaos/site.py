@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -26,7 +27,7 @@ from ..conftest import Postgres
 from ..journeys.far import Far, Line
 from ..journeys.faulty import DEADLINE_SECONDS, wait_until
 from ..journeys.fill_disk import fill
-from ..journeys.server import Folder, Server, free_port
+from ..journeys.server import Folder, Server, free_port, until
 
 LEASE_SECONDS = "10"
 """Work is given up after a lease that lapsed was watched for another: faults that meet are shorter than that."""
@@ -102,21 +103,25 @@ class Database(Store):
         self.environ = {"QUIRE_URL": self._server.url, "QUIRE_BLOBS": str(blobs)}
 
     def holders(self) -> dict[str, str]:
-        return dict(self._do("SELECT name, holder FROM quire.leases"))
+        return dict(until(lambda: self._do("SELECT name, holder FROM quire.leases"), "the database does not come back"))
 
     def lapse(self) -> None:
-        with contextlib.suppress(OSError, asyncpg.PostgresError):  # it may be away
-            self._do("UPDATE quire.leases SET ends = 'epoch'")
+        self._do("UPDATE quire.leases SET ends = 'epoch'")
 
     def _do(self, statement: str) -> list[tuple[str, str]]:
+        """Ask it; nothing is the answer while it is away."""
+
         async def done() -> list[tuple[str, str]]:
-            connection = await cast("Any", asyncpg).connect(self._server.url)
+            connection = await cast("Any", asyncpg).connect(self._server.url, timeout=5, command_timeout=5)
             try:
                 return [tuple(row) for row in await connection.fetch(statement)]
             finally:
                 await connection.close()
 
-        return asyncio.run(done())
+        try:
+            return asyncio.run(done())
+        except (OSError, asyncpg.PostgresError):
+            return []
 
     def hurts(self) -> list[Hurt]:
         begin = partial(self._server.control, "start")
@@ -135,9 +140,11 @@ class Database(Store):
                 os.kill(pid, number)
 
     def close(self) -> None:
-        with contextlib.suppress(subprocess.CalledProcessError):  # it may have been away
-            self._server.control("start")
-        self._server.stop()
+        with contextlib.suppress(OSError):  # it may stand still, or be away
+            self._signal(signal.SIGCONT)
+        with contextlib.suppress(subprocess.CalledProcessError):
+            self._server.control("stop", "-m", "immediate")
+        shutil.rmtree(self._server.folder)
 
 
 class Site:
@@ -159,9 +166,10 @@ class Site:
             self.folders.append(made)
         self.servers: list[Server] = [each.start("--port", str(free_port()), *FLAGS) for each in self.folders]
         self.line = Line(self.servers[0].port)
-        os.environ[self.mark] = "1"  # which the runtime gets from us
         secret = self.token("gpu", "runtime", "read,serve")
+        os.environ[self.mark] = "1"  # which the runtime gets from us, and the database does not
         self.far = Far(elsewhere, self.line.url, secret, "--name", "gpu", "--lease", LEASE_SECONDS)
+        del os.environ[self.mark]
 
     def token(self, actor: str, kind: str, scopes: str) -> str:
         """The secret of a new token."""
@@ -176,9 +184,11 @@ class Site:
         living = {name: holder for name, holder in found.items() if name.startswith(HOLD) and not is_gone(holder)}
         return {name.removeprefix(HOLD): int(holder.split("-")[2]) for name, holder in living.items()}
 
-    def check_servers(self) -> None:
-        """Servers, and the runtime that somebody brought, run unless they were killed."""
+    def check_servers(self, over: threading.Event) -> None:
+        """Servers, and the runtime that somebody brought, run. Unless it is over: then whoever killed one tells why."""
         with self._guard:
+            if over.is_set():
+                return
             for server in self.servers:
                 assert server.process.poll() is None, f"A server ended by itself: {server.folder.said}"
             assert self.far.process.poll() is None, f"The runtime ended by itself: {self.far.told[-2000:]}"

@@ -17,11 +17,12 @@ from typing import Any
 
 import msgspec
 
-from ..actors.runtime.holding import LONG_LEASE_SECONDS, patiently, renew_adopted
+from ..actors.runtime.holding import LONG_LEASE_SECONDS, renew_adopted
 from ..actors.runtime.kernels import Adopted, adopt_served, served
 from ..actors.runtime.lanes_beside import lanes_beside
+from ..actors.runtime.patience import patiently, pauses
 from ..actors.runtime.serving import Serving, serve
-from ..actors.runtime.spool import pauses, send_left_behind, spools
+from ..actors.runtime.spool import send_left_behind, spools
 from ..actors.runtime.spool_files import About, left_behind
 from ..actors.runtime.starting import ASKS, WAITING, by_log, next_page
 from ..actors.runtime.waiting import language_of, queued, skip_waiting

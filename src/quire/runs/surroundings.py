@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from ..actors.runtime.holding import patiently
 from ..actors.runtime.kernel_environment import kernel_environment
 from ..actors.runtime.kernels import Adopted
+from ..actors.runtime.patience import patiently
 from ..actors.runtime.serving import Serving
 from ..actors.runtime.waiting import language_of
 from ..core.exchange import sheet_of

@@ -15,9 +15,8 @@ from ...core.text import source_hash
 from ...core.values import Json
 from ...workspace.clock import new_id
 from ...workspace.workspace import Workspace
-from .holding import patiently
 from .kernels import Kernel
-from .spool import pauses
+from .patience import patiently, pauses
 from .waiting import ASKS, open_executions
 
 T = TypeVar("T")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import TypeVar
 
 from ...core import events as e
 from ...core.errors import Conflict, QuireError, Refused, Unavailable
@@ -16,9 +15,7 @@ from ...workspace.clock import new_id
 from ...workspace.leases import LEASE_SECONDS
 from ...workspace.workspace import Claim, Workspace
 from .flights import Flight
-from .spool import pauses
 
-T = TypeVar("T")
 RENEW_SECONDS = 10.0
 """How often a claim is renewed; a third of a lease at most, so that two renewals may be late before it is lost."""
 LONG_LEASE_SECONDS = 180.0
@@ -27,16 +24,6 @@ LONG_LEASE_SECONDS = 180.0
 
 class Lost(Exception):
     """The work under a claim goes on no longer, and the log does not say how it ended."""
-
-
-async def patiently(ask: Callable[[], Awaitable[T]]) -> T:
-    """Ask until there is an answer: a workspace that is away may come back."""
-    waits = pauses()
-    while True:
-        try:
-            return await ask()
-        except Unavailable:
-            await asyncio.sleep(next(waits))
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import os
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from ...core.errors import Conflict, NotFound, QuireError, Refused, Unavailable
 from ...core.events import Draft
 from ...core.ids import ActorId, ExecutionId, LogId
 from ...workspace.workspace import Workspace
+from .patience import patiently, pauses
 from .spool_files import About, SpoolFiles, Unit, Unreadable
 from .streams import Blob
 
@@ -27,7 +28,6 @@ PATIENCE_SECONDS = 5.0
 """How long what is said may take to be recorded before it goes to disk: its kernel is not to wait."""
 BYTES_A_SECOND = 1_000_000
 """A blob may take so much longer."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 """How long to wait before something is sent again, at first and at most."""
 ROOM_SECONDS = 1.0
 """How often to look whether a full disk has room again."""
@@ -49,14 +49,6 @@ def folder_of(parent: Path, actor: ActorId, log: LogId) -> Path:
     if plain != name:
         plain += "-" + sha256(name.encode()).hexdigest()[:8]
     return parent / f"{plain}-{log}"
-
-
-def pauses() -> Iterator[float]:
-    """How long to wait before each further attempt."""
-    pause = FIRST_PAUSE
-    while True:
-        yield pause
-        pause = min(2 * pause, LONGEST_PAUSE)
 
 
 class Spool:
@@ -221,10 +213,10 @@ async def send_left_behind(
 ) -> None:
     """Send what earlier processes could not; what is of another workspace stays where it is."""
     for about in left:
-        if not await _is_there(workspace, about.log):
+        if not await patiently(lambda about=about: _is_there(workspace, about.log)):
             continue
         with contextlib.suppress(Conflict):  # another process is at it
-            spool = Spool(await runtime_of(about), about.log, parent, tell)
+            spool = Spool(await patiently(lambda about=about: runtime_of(about)), about.log, parent, tell)
             try:
                 await spool.drained()
             finally:

@@ -123,7 +123,7 @@ async def _serve(
     wait: float,
     **flags: Any,
 ) -> int:
-    from ...actors.runtime.holding import patiently
+    from ...actors.runtime.patience import patiently
     from ...actors.runtime.start_requests import RuntimeRequests
     from ...connect import Patience
     from ..http.serving import Ending
