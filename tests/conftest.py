@@ -101,6 +101,11 @@ class Postgres:
         """Where its own pg_dump and the like are."""
         return Path(self._server.bin_path)
 
+    @property
+    def log(self) -> Path:
+        """What it writes down."""
+        return Path(self._server.log)
+
     async def connect(self) -> Any:
         """A connection of our own, as the superuser."""
         return await cast("Any", asyncpg).connect(self.url)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import subprocess
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -61,6 +62,16 @@ class OwnPostgres:
         """The address of a new database."""
         connected(self._server.url, lambda connection: connection.execute(f"CREATE DATABASE {name}"))
         return self._server.url_of("postgres", PASSWORD).replace("/postgres?", f"/{name}?")
+
+    def dump(self, url: str) -> str:
+        """All that its tables hold."""
+        words = [self._server.tools / "pg_dump", "--inserts", url]
+        return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+    @property
+    def log(self) -> str:
+        """What the server wrote down."""
+        return self._server.log.read_text()
 
     def close(self) -> None:
         """Leave nothing behind, in whatever state it is."""

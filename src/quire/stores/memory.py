@@ -26,6 +26,7 @@ class MemoryStore:
     """Logs in dictionaries."""
 
     outage = None
+    carrier = None
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

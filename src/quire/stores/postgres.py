@@ -20,13 +20,14 @@ from . import postgres_index
 from .index import IndexRows, table_of
 from .indexing import compare_index, refresh_index
 from .postgres_ask import Asker
+from .postgres_lanes import PostgresCarrier
 from .postgres_link import Connection, Links, Place, connect
 from .postgres_listen import POSITION, Listener
 from .postgres_reach import Reach, waited_for
 from .postgres_schema import prepare
 from .postgres_writer import COLUMNS, LINE, Writer
 from .sealing import KEY_OWNER
-from .store import PAGE, Append, Appended, Growth, Lease, LogInfo, LogKind, Outage, Seen, Snapshot, Table
+from .store import PAGE, Append, Appended, Carrier, Growth, Lease, LogInfo, LogKind, Outage, Seen, Snapshot, Table
 from .wakes import Wakes, by_log
 
 FOLLOW_TRIES = 6
@@ -51,6 +52,7 @@ class PostgresStore:
         self._writer = Writer(place, connection, self._wakes.wake)
         self._listener = Listener(place, self._wakes, self._writer, reach)
         self._asker = Asker(place, links, reader_url)
+        self.carrier: Carrier | None = PostgresCarrier(place, links, self._listener)
         self._place = place
         self._closed = False
 

@@ -103,6 +103,11 @@ class Place(msgspec.Struct, frozen=True):
         """Where commits are announced."""
         return f"{self.schema}_grown"
 
+    @property
+    def lanes_channel(self) -> str:
+        """Where processes tell each other what is said on lanes."""
+        return f"{self.schema}_lanes"
+
 
 def _label(url: str) -> str:
     """The URL without user and password; nothing of it when a password may stand in the wrong place."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 
 import msgspec
 
@@ -33,6 +34,17 @@ class Listener:
         self._wakes = wakes
         self._writer = writer
         self._task: asyncio.Task[None] | None = None
+        self._others: dict[str, Callable[[str], None]] = {}
+        self._stirred = asyncio.Event()
+
+    def hear(self, channel: str, take: Callable[[str], None] | None) -> None:
+        """Give what comes on another channel to `take`, or to nobody any more."""
+        if take is None:
+            self._others.pop(channel, None)
+        else:
+            self._others[channel] = take
+            self.start()
+            self._stirred.set()
 
     def start(self) -> None:
         """Listen, from the first follower on."""
@@ -58,19 +70,23 @@ class Listener:
     async def _listen(self) -> None:
         # Where it is known to be away, once every pause: nobody waits for more than that when it is back.
         connection = await connect(self._place, pauses=PAUSES if self._reach.outage is None else ())
-        lost = asyncio.Event()
-        connection.add_termination_listener(lambda *_: lost.set())
+        connection.add_termination_listener(lambda *_: self._stirred.set())
+        listened: set[str] = set()
         try:
             await connection.add_listener(self._place.channel, self._hear)
             self._wakes.wake()  # of what came while nobody listened
             seen = None
-            while not lost.is_set():
+            while not connection.is_closed():
+                self._stirred.clear()
+                for channel in self._others.keys() - listened:
+                    await connection.add_listener(channel, self._pass_on)
+                    listened.add(channel)
                 position = await self._position(connection)
                 if seen is not None and position != seen:
                     self._wakes.wake()
                 seen = position
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(lost.wait(), LOOK_SECONDS)
+                    await asyncio.wait_for(self._stirred.wait(), LOOK_SECONDS)
         finally:
             await hang_up(connection)
 
@@ -93,3 +109,7 @@ class Listener:
         except msgspec.MsgspecError:
             logs = None  # anybody who can connect can send one; it wakes, and means nothing
         self._wakes.wake(logs)
+
+    def _pass_on(self, _connection: Connection, _backend: int, channel: str, payload: str) -> None:
+        if (take := self._others.get(channel)) is not None:
+            take(payload)

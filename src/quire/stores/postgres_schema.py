@@ -55,6 +55,8 @@ STEPS: tuple[str, ...] = (
         log text NOT NULL, actor text NOT NULL, seq bigint NOT NULL, at text NOT NULL, PRIMARY KEY (log, actor)
     ) WITH (fillfactor = 70);
     """,
+    # The key with which servers seal what they tell each other.
+    "CREATE TABLE lanes (one boolean PRIMARY KEY CHECK (one), key text NOT NULL)",
 )
 
 VIEWS: dict[str, str] = {

@@ -49,6 +49,7 @@ class SqliteStore:
 
     outage = None
     """A file that cannot be used is found out by using it."""
+    carrier = None
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path = path

@@ -7,7 +7,7 @@ tests/contracts/test_store.py is the protocol in full; every store passes all of
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Collection, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Hashable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
@@ -174,12 +174,32 @@ class Blobs(Protocol):
         ...
 
 
+class Carrier(Protocol):
+    """A way to the other processes that have the same store open. Nothing is kept, and nobody waits for it."""
+
+    def send(self, message: bytes, replaces: Hashable | None = None) -> None:
+        """Send a message soon, in place of one that waits under the same name. Dropped where that is not possible."""
+        ...
+
+    async def carry(self, take: Callable[[str, bytes], None], leave: Callable[[], None]) -> None:
+        """Send, and give `take` what others send, each with the name of its process: until cancelled.
+
+        `leave` is called at the end: what it sends is the last.
+        """
+        ...
+
+
 class Store(Protocol):
     """Where logs are kept. One per process and place; safe to use by many tasks of one loop."""
 
     @property
     def outage(self) -> Outage | None:
         """Return why the store is away, where that is known without asking it; None while it is not."""
+        ...
+
+    @property
+    def carrier(self) -> Carrier | None:
+        """Return the way to other processes; None where one process is all that has anything to say."""
         ...
 
     def append(self, appends: Sequence[Append]) -> Awaitable[list[Appended]]:

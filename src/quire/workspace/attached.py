@@ -85,7 +85,7 @@ async def answer_input(
     if given.prompt is not None and given.prompt != asked.prompt:
         raise Conflict(f"Execution {execution!r} asks something else by now: {asked.prompt[:200]!r}. Answer that.")
     is_secret = asked.password or given.password
-    if is_secret and not lanes.listens(lane, waiting.by):
+    if is_secret and not (waiting.is_elsewhere or lanes.listens(lane, waiting.by)):
         raise Unavailable(f"{waiting.by} does not listen just now, and what is secret is not kept for it. Try again.")
     event = e.InputAnswered(execution=execution, prompt=asked.prompt, answer=None if is_secret else given.answer)
     # One answer to one question: whoever is second is refused, be it at another server.

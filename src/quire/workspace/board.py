@@ -34,6 +34,8 @@ class Waiting(_Noted, frozen=True):
     """A question, and the runtime that asks it."""
 
     asked: speech.Asked
+    is_elsewhere: bool = False
+    """Whether that runtime is heard by way of another server."""
 
 
 class _Known(_Noted, frozen=True):
@@ -54,7 +56,7 @@ class Board:
         self._asked: dict[tuple[str, ExecutionId], Waiting] = {}
         self._news = asyncio.Event()
 
-    def note(self, lane: str, message: Json, by: ActorId | None) -> None:
+    def note(self, lane: str, message: Json, by: ActorId | None, *, is_elsewhere: bool = False) -> None:
         """Keep in mind what a runtime said; whatever else is said is none of its business."""
         log, _, name = lane.partition("/")
         if by is None or name not in (speech.HEALTH, speech.STDIN) or actor_kind(by) != "runtime":
@@ -63,7 +65,7 @@ class Board:
             if name == speech.HEALTH:
                 self._note_health(log, speech.read(message, speech.Health), by)
             else:
-                self._note_asked(log, speech.read(message, _ON_STDIN), by)
+                self._note_asked(log, speech.read(message, _ON_STDIN), by, is_elsewhere=is_elsewhere)
         except BadInput:
             return  # whoever listens hears it as it is
 
@@ -71,10 +73,10 @@ class Board:
         if health.runtime == by:
             _put(self._health, (log, health.runtime), _Known(by, monotonic() + HEALTH_SECONDS, health))
 
-    def _note_asked(self, log: str, said: speech.Asked | speech.Answered, by: ActorId) -> None:
+    def _note_asked(self, log: str, said: speech.Asked | speech.Answered, by: ActorId, *, is_elsewhere: bool) -> None:
         before = self._asked.get((log, said.execution))
         if isinstance(said, speech.Asked):
-            _put(self._asked, (log, said.execution), Waiting(by, monotonic() + ASKED_SECONDS, said))
+            _put(self._asked, (log, said.execution), Waiting(by, monotonic() + ASKED_SECONDS, said, is_elsewhere))
             self._news.set()
         elif before is not None and before.by == by:
             del self._asked[log, said.execution]

@@ -2,7 +2,8 @@
 
 A lane is a name, `LOG/lane` for what is about a log; who listens gets what is said while they listen. Nothing is
 stored, and a listener that does not keep up misses the oldest, never slows anybody down (rule 5). Lanes reach the
-tasks of one process; a server carries them over its sockets to others.
+tasks of one process; a server carries them over its sockets to others, and to other servers of the same store
+(lane_carrying.py).
 """
 
 from __future__ import annotations
@@ -38,15 +39,32 @@ class Lanes:
         """What runtimes said last."""
         self.presence = Presence()
         """Where windows are."""
+        self.carry: Callable[[str, Json, ActorId, ActorId | None], None] | None = None
+        """Tells other servers what is said here; None where there are none."""
 
     def say(self, lane: str, message: Json, by: ActorId | None = None, *, to: ActorId | None = None) -> None:
         """Tell everybody who listens now, or one of them alone. Only a door, which knows, says by whom."""
+        is_here = to is not None and self.listens(lane, to)
+        self.deliver(lane, message, by, to=to)
+        if self.carry is not None and by is not None and not is_here:
+            self.carry(lane, message, by, to)
+
+    def deliver(
+        self,
+        lane: str,
+        message: Json,
+        by: ActorId | None,
+        *,
+        to: ActorId | None = None,
+        is_elsewhere: bool = False,
+    ) -> None:
+        """The same for those who listen in this process alone; `is_elsewhere`: it was said at another server."""
         heard = Heard(message, by)
         for listener in self._listeners.get(lane, ()):
             if to is None or listener.who == to:
                 listener.hear(heard)
         if to is None:
-            self.board.note(lane, message, by)
+            self.board.note(lane, message, by, is_elsewhere=is_elsewhere)
 
     def listens(self, lane: str, who: ActorId) -> bool:
         """Whether somebody hears what is said on a lane."""

@@ -48,6 +48,7 @@ from .finding import pick, similar
 from .folding import DirectoryFolding, NotebookFolding
 from .holds import Hold
 from .invitations import Invitation, InvitationWanted
+from .lane_carrying import LaneCarrying
 from .lanes import Lanes, OwnLanes
 from .leases import LEASE_SECONDS, held_for, lease_name, take
 from .live import Live
@@ -134,6 +135,11 @@ class LocalWorkspace:
     def lanes(self) -> OwnLanes:
         """What is said and not kept."""
         return OwnLanes(self._shared.lanes, self.identity.actor)
+
+    async def carry_lanes(self) -> None:
+        """For a server: tell other servers of this store what is said on lanes here, and hear them, until cancelled."""
+        if (carrier := self._shared.store.carrier) is not None:
+            await LaneCarrying(carrier, self._shared.lanes).run()
 
     def acting_as(self, identity: Identity) -> LocalWorkspace:
         """The same workspace for somebody else. Only for a door that has checked their credentials."""

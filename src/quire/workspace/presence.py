@@ -6,7 +6,7 @@ nor close it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Set
 
 import msgspec
 
@@ -42,7 +42,9 @@ class Presence:
         self._windows: dict[tuple[LogId, str], PresentWindow] = {}
         self._mine: dict[Hashable, dict[tuple[LogId, str], None]] = {}
 
-    def note(self, connection: Hashable, log: LogId, message: Json, by: ActorId) -> None:
+    def note(
+        self, connection: Hashable, log: LogId, message: Json, by: ActorId, most_windows: int = MOST_WINDOWS
+    ) -> None:
         """Keep where a window is, or forget it. Messages of other kinds are none of its business."""
         try:
             said = speech.read(message, speech.PRESENCE)
@@ -60,8 +62,8 @@ class Presence:
             self._forget(key)
             return
         mine = self._mine.setdefault(connection, {})
-        if key not in mine and len(mine) >= MOST_WINDOWS:
-            raise Refused(f"This connection has {MOST_WINDOWS} windows, and no more are allowed. Close one.")
+        if key not in mine and len(mine) >= most_windows:
+            raise Refused(f"This connection has {most_windows} windows, and no more are allowed. Close one.")
         self._forget(key)  # a connection that is lost and made again takes its windows along
         self._windows[key] = PresentWindow(log=log, by=by, here=said, connection=connection)
         self._mine.setdefault(connection, {})[key] = None
@@ -79,6 +81,14 @@ class Presence:
         """The windows that are open in a log, in the order in which they moved last."""
         return (window for (where, _), window in self._windows.items() if where == log)
 
+    def all(self) -> list[PresentWindow]:
+        """The windows that are open in all logs."""
+        return list(self._windows.values())
+
+    def window(self, log: LogId, name: str) -> PresentWindow | None:
+        """The window of this name, if it is open."""
+        return self._windows.get((log, name))
+
     def actors(self) -> dict[LogId, list[ActorId]]:
         """Who is in which log."""
         found: dict[LogId, dict[ActorId, None]] = {}
@@ -90,7 +100,9 @@ class Presence:
         """The logs in which a connection has windows."""
         return {log for log, _ in self._mine.get(connection, {})}
 
-    def leave(self, connection: Hashable, log: LogId | None = None) -> list[PresentWindow]:
-        """Forget the windows of a connection, in one log or in all, and return them."""
-        keys = [key for key in self._mine.get(connection, {}) if log in (None, key[0])]
+    def leave(
+        self, connection: Hashable, log: LogId | None = None, *, but: Set[tuple[LogId, str]] = frozenset()
+    ) -> list[PresentWindow]:
+        """Forget the windows of a connection, in one log or in all, but for some, and return them."""
+        keys = [key for key in self._mine.get(connection, {}) if log in (None, key[0]) and key not in but]
         return [window for key in keys if (window := self._forget(key)) is not None]

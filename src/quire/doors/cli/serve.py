@@ -230,6 +230,7 @@ async def _working(
                 kernel_is_left,
             ),
         }
+        works["Carrying lanes"] = workspace.carry_lanes
         if settings.serve.mirror:
             works["The mirror"] = lambda: mirror(workspace, place.home, tell=tell)
         for what, work in works.items():
