@@ -15,6 +15,7 @@ from quire.core.values import Json
 from quire.workspace.lanes import Heard
 from quire.workspace.remote import RemoteWorkspace
 
+from ..doors.mcp.agents import over_stdio
 from .database import OwnPostgres, connected, end_runtimes, folder_on, token_on
 from .far import Far
 from .faulty import DEADLINE_SECONDS
@@ -37,6 +38,11 @@ class Pair:
         cells = [{"name": name, "source": CELLS[name]} for name in ("define", "ask", "secret")]
         with self.one.client(self.token) as client:
             self.log: str = client.post("/api/notebooks", json={"name": "n", "cells": cells}).json()["log"]
+
+    def starter_first(self) -> tuple[Server, Server]:
+        """The server that started a runtime for the notebook, if one did, and the other one."""
+        has_started = (self.folders[1].path / ".quire" / "runtimes" / f"{self.log}.log").exists()
+        return (self.two, self.one) if has_started else (self.one, self.two)
 
     @property
     def printed(self) -> str:
@@ -96,7 +102,9 @@ async def until_heard(found: asyncio.Queue[Heard], **fields: Json) -> Heard:
                 return heard
 
 
-async def test_a_person_at_one_server_is_seen_at_the_other_until_the_window_or_the_server_is_gone(pair: Pair) -> None:
+async def test_a_person_at_one_server_is_seen_at_the_other_until_the_window_or_the_server_is_gone(
+    pair: Pair, tmp_path: Path
+) -> None:
     lane = f"{pair.log}/presence"
     async with at(pair.two, pair.bob) as bob, hearing(bob, lane) as seen:
         async with at(pair.one, pair.token) as ada:
@@ -105,6 +113,13 @@ async def test_a_person_at_one_server_is_seen_at_the_other_until_the_window_or_t
             async with at(pair.two, pair.bob) as later, hearing(later, lane) as known:
                 await until_heard(known, kind="here", window="w1")
         await until_heard(seen, kind="gone", window="w1")
+        with over_stdio(tmp_path, "--as", "claude", "--at", pair.url) as agent:  # on the database, without a server
+            await asyncio.to_thread(agent.told, "read", notebook="n")
+            here: Any = (await until_heard(seen, kind="here", window="mcp:agent:claude")).message
+            assert here["on_behalf_of"].startswith("human:")
+        await until_heard(seen, kind="gone", window="mcp:agent:claude")
+        await asyncio.to_thread(pair.postgres.stop)
+        await asyncio.to_thread(pair.postgres.start)
         async with at(pair.one, pair.token) as ada:
             ada.lanes.say(lane, {"kind": "here", "window": "w2"})
             await until_heard(seen, kind="here", window="w2")
@@ -113,16 +128,18 @@ async def test_a_person_at_one_server_is_seen_at_the_other_until_the_window_or_t
     assert await asyncio.to_thread(pair.two.end) == 0
 
 
-@pytest.mark.parametrize("where", ["far", "beside"])
+@pytest.mark.parametrize("where", ["far", "beside", "alone"])
 def test_a_cell_is_answered_and_its_runtime_asked_at_the_server_to_which_it_is_not_connected(
     pair: Pair, tmp_path: Path, where: str
 ) -> None:
-    """`far` is a runtime at server one, `beside` one that a server started."""
+    """`far` is a runtime at server one, `beside` one that a server started, `alone` one on the database itself."""
     set_logging(pair.url)
     far: list[Far] = []
     if where == "far":
         token = token_on(pair.folders[0], "--actor", "gpu", "--kind", "runtime")
         far.append(Far(tmp_path / "gpu", pair.one.url, token, "--name", "gpu"))
+    elif where == "alone":
+        far.append(Far(tmp_path / "gpu", pair.url, None, "--name", "gpu"))
     named = {"runtime": "gpu"} if far else {}
     try:
         with pair.one.client(pair.token) as one, pair.two.client(pair.token) as two:
@@ -144,10 +161,18 @@ def test_a_cell_is_answered_and_its_runtime_asked_at_the_server_to_which_it_is_n
         kept = pair.postgres.dump(pair.url) + pair.postgres.log + pair.printed
         assert "input_answered" in kept and "pg_notify" in kept, "all that is kept was looked at"
         assert PASSWORD not in kept, "a password is in no table and in no log"
+        if where != "far":
+            gone, left = pair.starter_first()
+            gone.end(signal.SIGKILL)
+            with left.client(pair.token) as client:
+                execution = request(client, pair.log, "ask", **named)
+                assert asked(client, pair.log)["prompt"] == "who? ", "whichever server is gone"
+                assert answer(client, pair.log, execution, "bob").status_code == 200
+                assert printed(reached(client, pair.log, execution, "ok")) == "hello bob\n"
     finally:
         for each in far:
             each.close()
-    assert [server.end() for server in (pair.one, pair.two)] == [0, 0]
+    assert {server.end() for server in (pair.one, pair.two) if server.process.poll() is None} == {0}
     assert "failed" not in pair.printed
 
 
@@ -157,8 +182,11 @@ def secret_asked(client: Any, log: str) -> bool:
 
 
 def health_at(client: Any, log: str) -> Any:
-    runtimes = client.get(f"/api/logs/{log}/runtimes").json()
-    return next((each["health"] for each in runtimes if (each.get("health") or {}).get("memory_bytes")), None)
+    for runtime in client.get(f"/api/logs/{log}/runtimes").json():
+        health: dict[str, Any] = runtime.get("health") or {}
+        if health.get("memory_bytes"):
+            return health
+    return None
 
 
 async def complete(server: Server, token: str, log: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from quire.actors.runtime.lanes_beside import lanes_beside
 from quire.core import events as e
 from quire.core.events import Draft
 from quire.core.ids import ActorId, LogId
@@ -19,7 +20,7 @@ from quire.stores.postgres_lanes import MOST_BYTES, QUEUE_BYTES
 from quire.workspace import access, lane_carrying
 from quire.workspace.access import Identity
 from quire.workspace.clock import new_id
-from quire.workspace.lane_carrying import MOST_ELSEWHERE
+from quire.workspace.lane_carrying import MOST_ELSEWHERE, LaneCarrying
 from quire.workspace.lanes import KEPT, Heard, Lanes
 from quire.workspace.local import LocalWorkspace
 from quire.workspace.watching import Watching
@@ -28,6 +29,7 @@ from quire.workspace.wire import Frame
 from ..conftest import Postgres
 
 LOG = LogId("01M7GFVPH90000000000000000")
+OTHER = LogId("01M7GFVPH90000000000000001")
 ADA, BOB = ActorId("human:ada"), ActorId("human:bob")
 PRESENCE, TALK = f"{LOG}/presence", f"{LOG}/comms"
 
@@ -40,13 +42,18 @@ class Deaf:
     def end(self, error: Exception) -> None: ...
 
 
+def _say_nothing(*_: object) -> None: ...
+
+
 class House:
     """A server, as far as lanes go."""
 
     def __init__(self, workspace: LocalWorkspace) -> None:
         self.workspace = workspace
         self.lanes: Lanes = workspace._shared.lanes  # pyright: ignore[reportPrivateUsage]
-        self.carrying = asyncio.ensure_future(workspace.carry_lanes())
+        store: Any = workspace._shared.store  # pyright: ignore[reportPrivateUsage]
+        self.place, self.carrier = store._place, store.carrier()
+        self.carrying = asyncio.ensure_future(LaneCarrying(self.carrier, self.lanes).run())
 
     async def window(self, actor: ActorId) -> Watching:
         """The connection of somebody."""
@@ -55,8 +62,7 @@ class House:
 
     async def die(self) -> None:
         """Be gone without a word: nothing more is sent."""
-        store: Any = self.workspace._shared.store  # pyright: ignore[reportPrivateUsage]
-        store.carrier.send = lambda *_: None
+        self.carrier.send = _say_nothing
         await self.end()
 
     async def end(self) -> None:
@@ -174,8 +180,8 @@ async def test_windows_of_a_server_that_died_go_within_a_bounded_time(
 async def test_a_server_that_begins_later_learns_who_is_there(postgres: Postgres, pair: list[House]) -> None:
     one, _ = pair
     await (await one.window(ADA)).say(LOG, "presence", here("w"))
-    schema = one.workspace._shared.store._place.schema  # pyright: ignore
-    third = House(LocalWorkspace(await PostgresStore.open(postgres.url, schema=schema), MemoryBlobs()))
+    store = await PostgresStore.open(postgres.url, schema=one.place.schema)
+    third = House(LocalWorkspace(store, MemoryBlobs()))
     await until(lambda: third.workspace.present() == {LOG: [ADA]})
     await third.end()
     await third.workspace.close()
@@ -205,15 +211,42 @@ async def test_what_is_for_one_alone_is_heard_by_that_one_wherever_it_is(pair: l
     assert not other.is_behind
 
 
+async def test_a_runtime_on_the_database_hears_what_is_said_to_runtimes_of_its_notebook_and_nothing_else(
+    postgres: Postgres, pair: list[House]
+) -> None:
+    one, two = pair
+    store = await PostgresStore.open(postgres.url, schema=one.place.schema)
+    runtime = LocalWorkspace(store, MemoryBlobs()).acting_as(access.runtime("gpu"))
+    lanes: Lanes = runtime._shared.lanes  # pyright: ignore[reportPrivateUsage]
+    async with lanes_beside(runtime, LOG, None) as own:
+        listening = [lanes.listening(lane, lambda: None) for lane in (TALK, PRESENCE, f"{OTHER}/comms")]
+        async with asyncio.timeout(60):
+            while not listening[0].is_behind:
+                one.lanes.say(PRESENCE, here("w"), ADA)
+                one.lanes.say(f"{OTHER}/comms", "for others", ADA)
+                one.lanes.say(TALK, "for runtimes", ADA)
+                await asyncio.sleep(0.05)
+        assert (await heard(listening[0])).message == "for runtimes"
+        assert not listening[1].is_behind and not listening[2].is_behind
+        there = [listened(house, f"{LOG}/stdin") for house in (one, two)]
+        own.say(f"{LOG}/stdin", {"kind": "asked", "execution": "e", "prompt": "who? "})
+        assert [(await heard(each)).by for each in there] == ["runtime:gpu"] * 2
+        assert [len(house.lanes.board.waiting(LOG)) for house in (one, two)] == [1, 1]
+    await runtime.close()
+
+
 async def test_nobody_without_the_key_is_heard_and_nothing_is_heard_twice(
     postgres: Postgres, pair: list[House]
 ) -> None:
     one, two = pair
-    store: Any = one.workspace._shared.store  # pyright: ignore[reportPrivateUsage]
-    channel, listening = store._place.lanes_channel, listened(two, TALK)
+    channel, listening = one.place.lanes_channel(None), listened(two, TALK)
     payloads: list[str] = []
     connection = await postgres.connect()
-    await connection.add_listener(channel, lambda *said: payloads.append(said[3]))
+
+    def listen(connection: Any, backend: int, channel: str, payload: str) -> None:
+        payloads.append(payload)
+
+    await connection.add_listener(channel, listen)
     one.lanes.say(TALK, "true", ADA)
     assert (await heard(listening)).message == "true"
     await until(lambda: bool(payloads))
@@ -228,16 +261,15 @@ async def test_nobody_without_the_key_is_heard_and_nothing_is_heard_twice(
 
 async def test_a_flood_is_bounded_on_both_sides(pair: list[House]) -> None:
     one, two = pair
-    store: Any = one.workspace._shared.store  # pyright: ignore[reportPrivateUsage]
     asleep = listened(two, PRESENCE)  # somebody who takes nothing
     for number in range(30_000):
         one.lanes.say(PRESENCE, here(f"w{number}", cell="x" * 150), ADA)
-        assert store.carrier.waiting_bytes <= QUEUE_BYTES
+        assert one.carrier.waiting_bytes <= QUEUE_BYTES
         if number % 100 == 0:
             await asyncio.sleep(0)
     for number in range(50_000):  # of one window only the last word is sent
         one.lanes.say(PRESENCE, here("one", cell=str(number)), ADA)
-    await until(lambda: store.carrier.waiting_bytes == 0)
+    await until(lambda: one.carrier.waiting_bytes == 0)
     talk = listened(two, TALK)
     one.lanes.say(TALK, "still there", ADA)
     assert (await heard(talk)).message == "still there"

@@ -26,7 +26,6 @@ class MemoryStore:
     """Logs in dictionaries."""
 
     outage = None
-    carrier = None
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -42,6 +41,9 @@ class MemoryStore:
         self._index = IndexRows()
         self._indexed = 0
         self._wakes = Wakes()
+
+    def carrier(self, topic: str | None = None) -> None:
+        """Return nothing: no other process has it."""
 
     async def append(self, appends: Sequence[Append]) -> list[Appended]:
         """Record all of it or nothing."""

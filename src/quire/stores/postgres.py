@@ -52,7 +52,6 @@ class PostgresStore:
         self._writer = Writer(place, connection, self._wakes.wake)
         self._listener = Listener(place, self._wakes, self._writer, reach)
         self._asker = Asker(place, links, reader_url)
-        self.carrier: Carrier | None = PostgresCarrier(place, links, self._listener)
         self._place = place
         self._closed = False
 
@@ -89,6 +88,10 @@ class PostgresStore:
     def outage(self) -> Outage | None:
         """Return why the server is away; None while it answers."""
         return self._reach.outage
+
+    def carrier(self, topic: str | None = None) -> Carrier:
+        """Return a way to other processes, for all that is said or for what is said about a topic."""
+        return PostgresCarrier(self._place, self._links, self._listener, topic)
 
     async def append(self, appends: Sequence[Append]) -> list[Appended]:
         """Record all of it or nothing, durably."""

@@ -12,8 +12,8 @@ import base64
 import binascii
 import contextlib
 import secrets
-from collections.abc import Callable, Hashable
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Iterator
+from typing import NamedTuple, TypeVar
 
 from ..core.errors import QuireError
 from .lane_seal import Seal
@@ -38,22 +38,29 @@ OTHERS = 1000
 LAST_SECONDS = 2.0
 AGAIN_SECONDS = 2.0
 
+# What of a message goes to whom: servers hear the channel of the schema, a runtime that of its notebook.
 # Nothing of it has to survive a power cut, so nobody waits for a disk.
 _SEND = (
-    "SELECT pg_notify($1, part) FROM (SELECT set_config('synchronous_commit', 'off', true)) at_once,"
-    " unnest($2::text[]) part"
+    "SELECT pg_notify(channel, part) FROM (SELECT set_config('synchronous_commit', 'off', true)) at_once,"
+    " unnest($1::text[], $2::text[]) said (channel, part)"
 )
 _MAKE_KEY = "INSERT INTO lanes (one, key) SELECT true, gen_random_uuid()::text || gen_random_uuid()::text ON CONFLICT DO NOTHING"
 
 
-class PostgresCarrier:
-    """The messages of one process."""
+class _Message(NamedTuple):
+    text: bytes
+    topic: str | None
 
-    def __init__(self, place: Place, links: Links, listener: Listener) -> None:
+
+class PostgresCarrier:
+    """The messages of one process, about everything or about one topic."""
+
+    def __init__(self, place: Place, links: Links, listener: Listener, topic: str | None = None) -> None:
         self._place, self._links, self._listener = place, links, listener
+        self._channel = place.lanes_channel(topic)
         self._origin = secrets.token_hex(8)
         self._number = 0
-        self._waiting: dict[Hashable, bytes] = {}
+        self._waiting: dict[Hashable, _Message] = {}
         self._waiting_bytes = 0
         self._stirred = asyncio.Event()
         self._incoming = _Incoming(self._origin)
@@ -62,27 +69,29 @@ class PostgresCarrier:
         """Send what is waiting, and give `take` what others send, with the name of the process: until cancelled."""
         seal = Seal(await self._key())
         self._incoming.begin(seal, take)
-        self._listener.hear(self._place.lanes_channel, self._incoming.hear)
+        self._listener.hear(self._channel, self._incoming.hear)
         try:
             while True:
                 await self._stirred.wait()
                 await asyncio.sleep(PAUSE_SECONDS)
                 await self._send(seal)
         finally:
-            self._listener.hear(self._place.lanes_channel, None)
+            self._listener.hear(self._channel, None)
             leave()
             with contextlib.suppress(QuireError, TimeoutError):
                 async with asyncio.timeout(LAST_SECONDS):
                     await self._send(seal)
 
-    def send(self, message: bytes, replaces: Hashable | None = None) -> None:
-        """Send a message soon; not the one that waits under the same name, if there is one."""
+    def send(self, message: bytes, replaces: Hashable | None = None, topic: str | None = None) -> None:
+        """Send a message soon; not the one that waits under the same name, if there is one. Of a topic: also to its own."""
         if len(message) > MOST_BYTES:
             return
         self._number += 1
         name = replaces if replaces is not None else self._number
-        self._waiting_bytes += len(message) - len(self._waiting.pop(name, b""))
-        self._waiting[name] = message
+        if (before := self._waiting.pop(name, None)) is not None:
+            self._waiting_bytes -= len(before.text)
+        self._waiting_bytes += len(message)
+        self._waiting[name] = _Message(message, topic)
         while len(self._waiting) > QUEUE or self._waiting_bytes > QUEUE_BYTES:
             self._next()
         self._stirred.set()
@@ -92,30 +101,34 @@ class PostgresCarrier:
         """How much memory is held for what is not sent yet."""
         return self._waiting_bytes
 
-    def _next(self) -> bytes:
+    def _next(self) -> _Message:
         message = self._waiting.pop(next(iter(self._waiting)))
-        self._waiting_bytes -= len(message)
+        self._waiting_bytes -= len(message.text)
         return message
 
     async def _send(self, seal: Seal) -> None:
         self._stirred.clear()
         while self._waiting:
-            parts: list[str] = []
+            parts: list[tuple[str, str]] = []
             size = 0
             while self._waiting and size < BATCH_BYTES:
                 message = self._next()
-                size += len(message)
+                size += len(message.text)
                 parts += self._parts(seal, message)
+            columns = [list(column) for column in zip(*parts, strict=True)]
             with contextlib.suppress(QuireError):  # it is not said, then: a store that is away is told elsewhere
-                await self._links.run(lambda db, parts=parts: db.execute(_SEND, self._place.lanes_channel, parts))
+                await self._links.run(lambda db, columns=columns: db.execute(_SEND, *columns))
             await asyncio.sleep(size / BYTES_A_SECOND)
 
-    def _parts(self, seal: Seal, message: bytes) -> list[str]:
+    def _parts(self, seal: Seal, message: _Message) -> Iterator[tuple[str, str]]:
+        """What is sent, each with the channel."""
         self._number += 1
         head = f"{self._origin}.{self._number}"
-        text = base64.b64encode(seal.close(f"{head}.".encode() + message)).decode()
+        text = base64.b64encode(seal.close(f"{head}.".encode() + message.text)).decode()
         pieces = [text[start : start + PART] for start in range(0, len(text), PART)]
-        return [f"{head}.{index}.{len(pieces)}.{piece}" for index, piece in enumerate(pieces)]
+        for channel in {self._place.lanes_channel(None), self._place.lanes_channel(message.topic)}:
+            for index, piece in enumerate(pieces):
+                yield channel, f"{head}.{index}.{len(pieces)}.{piece}"
 
     async def _key(self) -> str:
         """The key of the schema; the first who needs it has the server make it."""

@@ -12,6 +12,7 @@ import contextlib
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from urllib.parse import parse_qs, urlsplit
 
@@ -69,6 +70,7 @@ class Connection(Protocol):
     async def fetchval(self, sql: str, *values: Any) -> Any: ...  # noqa: D102
     async def prepare(self, sql: str) -> Statement: ...  # noqa: D102
     async def add_listener(self, channel: str, callback: Callable[..., None]) -> None: ...  # noqa: D102
+    async def remove_listener(self, channel: str, callback: Callable[..., None]) -> None: ...  # noqa: D102
     def add_termination_listener(self, callback: Callable[..., None]) -> None: ...  # noqa: D102
     def transaction(self) -> AbstractAsyncContextManager[Any]: ...  # noqa: D102
     def get_server_pid(self) -> int: ...  # noqa: D102
@@ -103,10 +105,9 @@ class Place(msgspec.Struct, frozen=True):
         """Where commits are announced."""
         return f"{self.schema}_grown"
 
-    @property
-    def lanes_channel(self) -> str:
-        """Where processes tell each other what is said on lanes."""
-        return f"{self.schema}_lanes"
+    def lanes_channel(self, topic: str | None) -> str:
+        """Where processes tell each other what is said on lanes, about everything or about a topic alone."""
+        return f"{self.schema}_lanes" if topic is None else f"{self.schema}_l_{sha256(topic.encode()).hexdigest()[:16]}"
 
 
 def _label(url: str) -> str:

@@ -44,7 +44,7 @@ class Listener:
         else:
             self._others[channel] = take
             self.start()
-            self._stirred.set()
+        self._stirred.set()
 
     def start(self) -> None:
         """Listen, from the first follower on."""
@@ -78,9 +78,12 @@ class Listener:
             seen = None
             while not connection.is_closed():
                 self._stirred.clear()
-                for channel in self._others.keys() - listened:
+                wanted = set(self._others)
+                for channel in wanted - listened:
                     await connection.add_listener(channel, self._pass_on)
-                    listened.add(channel)
+                for channel in listened - wanted:
+                    await connection.remove_listener(channel, self._pass_on)
+                listened = wanted
                 position = await self._position(connection)
                 if seen is not None and position != seen:
                     self._wakes.wake()

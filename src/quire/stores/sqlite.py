@@ -49,7 +49,6 @@ class SqliteStore:
 
     outage = None
     """A file that cannot be used is found out by using it."""
-    carrier = None
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path = path
@@ -65,6 +64,9 @@ class SqliteStore:
         self._poller: threading.Thread | None = None
         self._inode = prepare(path)
         self._writer = SqliteWriter(path, self._loop, self._wakes.wake)
+
+    def carrier(self, topic: str | None = None) -> None:
+        """Return nothing: the one server of a file has all sockets."""
 
     # ---- Writing
 

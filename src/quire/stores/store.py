@@ -177,8 +177,11 @@ class Blobs(Protocol):
 class Carrier(Protocol):
     """A way to the other processes that have the same store open. Nothing is kept, and nobody waits for it."""
 
-    def send(self, message: bytes, replaces: Hashable | None = None) -> None:
-        """Send a message soon, in place of one that waits under the same name. Dropped where that is not possible."""
+    def send(self, message: bytes, replaces: Hashable | None = None, topic: str | None = None) -> None:
+        """Send a message soon, in place of one that waits under the same name. Dropped where that is not possible.
+
+        Those who hear all get it, and with a topic those who hear that.
+        """
         ...
 
     async def carry(self, take: Callable[[str, bytes], None], leave: Callable[[], None]) -> None:
@@ -197,9 +200,11 @@ class Store(Protocol):
         """Return why the store is away, where that is known without asking it; None while it is not."""
         ...
 
-    @property
-    def carrier(self) -> Carrier | None:
-        """Return the way to other processes; None where one process is all that has anything to say."""
+    def carrier(self, topic: str | None = None) -> Carrier | None:
+        """Return a way to other processes; None where one process is all that has anything to say.
+
+        Without a topic it brings all that is sent; with one, what was sent about that.
+        """
         ...
 
     def append(self, appends: Sequence[Append]) -> Awaitable[list[Appended]]:

@@ -3,7 +3,8 @@
 Each server tells the others what was said by those who are connected to it, once: what came from another is never sent on.
 Every few seconds it says which windows are open at it, so that whoever began later, or missed something, knows them all; of
 a server that is not heard of for a while the windows are gone. Whoever hears something hears it as if it had been said
-here: with by whom, as the server says that knows their credentials.
+here: with by whom, as the server says that knows their credentials. A runtime that works on the store itself does the
+same for its own log, and hears what is said to runtimes there: it needs no server that it is connected to.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import msgspec
 
 from ..core.errors import BadInput, Refused
-from ..core.ids import ActorId, LogId
+from ..core.ids import ActorId, LogId, actor_kind
 from ..core.values import Json
 from ..stores.store import Carrier
 from . import speech
@@ -63,14 +64,15 @@ class OpenWindows(msgspec.Struct, frozen=True, kw_only=True, tag="windows"):
 
 
 _Carried: TypeAlias = SaidElsewhere | OpenWindows
+_FOR_PEOPLE = frozenset((speech.PRESENCE_LANE, "selections", speech.HEALTH))
 _decoder = msgspec.json.Decoder(_Carried)
 
 
 class LaneCarrying:
-    """What one server says to the others, and hears of them."""
+    """What one process says to the others, and hears of them: a server about everything, a runtime about its log."""
 
-    def __init__(self, carrier: Carrier, lanes: Lanes) -> None:
-        self._carrier, self._lanes = carrier, lanes
+    def __init__(self, carrier: Carrier, lanes: Lanes, log: LogId | None = None) -> None:
+        self._carrier, self._lanes, self._log = carrier, lanes, log
         self._clock = asyncio.get_running_loop().time
         self._heard: dict[str, float] = {}
         """When servers with windows were heard of last."""
@@ -78,12 +80,12 @@ class LaneCarrying:
 
     async def run(self) -> None:
         """Carry, until cancelled."""
-        self._lanes.carry = self.say
+        self._lanes.carries[self._log] = self.say
         beating = asyncio.ensure_future(self._beat())
         try:
             await self._carrier.carry(self._take, self._leave)
         finally:
-            self._lanes.carry = None
+            self._lanes.carries.pop(self._log, None)
             beating.cancel()
             await asyncio.gather(beating, return_exceptions=True)
             for origin in list(self._heard):
@@ -96,7 +98,7 @@ class LaneCarrying:
         said = SaidElsewhere(lane=lane, message=message, by=by, to=to)
         self._has_windows = self._has_windows or lane.endswith(f"/{speech.PRESENCE_LANE}")
         with contextlib.suppress(TypeError, ValueError, RecursionError):  # what no wire carries is heard here alone
-            self._carrier.send(msgspec.json.encode(said), _replaced(lane, message))
+            self._carrier.send(msgspec.json.encode(said), _replaced(lane, message), _topic(lane, by))
 
     async def _beat(self) -> None:
         while True:
@@ -180,6 +182,12 @@ class LaneCarrying:
 def _name(here: Json) -> str:
     found = cast("dict[str, Any]", here).get("window") if isinstance(here, dict) else None
     return found if isinstance(found, str) else ""
+
+
+def _topic(lane: str, by: ActorId) -> str | None:
+    """The log whose runtimes have to hear it: what they say themselves, and where windows are, is for people."""
+    log, _, name = lane.partition("/")
+    return None if name in _FOR_PEOPLE or actor_kind(by) == "runtime" else log
 
 
 def _replaced(lane: str, message: Json) -> Hashable | None:

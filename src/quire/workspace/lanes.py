@@ -11,16 +11,21 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
+from typing import TypeAlias
 
 import msgspec
 
-from ..core.ids import ActorId
+from ..core.ids import ActorId, LogId
 from ..core.values import Json
 from .board import Board
 from .presence import Presence
 
 KEPT = 1000
 """How far behind a listener may fall before it misses something."""
+
+
+Carry: TypeAlias = Callable[[str, Json, ActorId, ActorId | None], None]
+"""Tells others the lane, the message, by whom it is, and whom it is for if not for all."""
 
 
 class Heard(msgspec.Struct, frozen=True):
@@ -39,15 +44,16 @@ class Lanes:
         """What runtimes said last."""
         self.presence = Presence()
         """Where windows are."""
-        self.carry: Callable[[str, Json, ActorId, ActorId | None], None] | None = None
-        """Tells other servers what is said here; None where there are none."""
+        self.carries: dict[LogId | None, Carry] = {}
+        """What tells other processes what is said here: of one log, or of all (None)."""
 
     def say(self, lane: str, message: Json, by: ActorId | None = None, *, to: ActorId | None = None) -> None:
         """Tell everybody who listens now, or one of them alone. Only a door, which knows, says by whom."""
         is_here = to is not None and self.listens(lane, to)
         self.deliver(lane, message, by, to=to)
-        if self.carry is not None and by is not None and not is_here:
-            self.carry(lane, message, by, to)
+        carry = self.carries.get(LogId(lane.partition("/")[0])) or self.carries.get(None)
+        if carry is not None and by is not None and not is_here:
+            carry(lane, message, by, to)
 
     def deliver(
         self,

@@ -136,10 +136,18 @@ class LocalWorkspace:
         """What is said and not kept."""
         return OwnLanes(self._shared.lanes, self.identity.actor)
 
-    async def carry_lanes(self) -> None:
-        """For a server: tell other servers of this store what is said on lanes here, and hear them, until cancelled."""
-        if (carrier := self._shared.store.carrier) is not None:
-            await LaneCarrying(carrier, self._shared.lanes).run()
+    @property
+    def carries_lanes(self) -> bool:
+        """Whether other processes hear what is said on lanes here, and the other way round."""
+        return self._shared.store.carrier() is not None
+
+    async def carry_lanes(self, log: LogId | None = None) -> None:
+        """Tell other processes of this store what is said on lanes here, and hear them, until cancelled.
+
+        A server does it for all logs, a runtime for what is said to it in its own.
+        """
+        if (carrier := self._shared.store.carrier(log)) is not None:
+            await LaneCarrying(carrier, self._shared.lanes, log).run()
 
     def acting_as(self, identity: Identity) -> LocalWorkspace:
         """The same workspace for somebody else. Only for a door that has checked their credentials."""

@@ -1,5 +1,7 @@
 """The lanes of a runtime or an agent that works on the store itself: those of the server that there is, when there is one.
 
+Where a store carries lanes between processes (workspace/lane_carrying.py) no server is needed for it. Elsewhere:
+
 People are where a server is, and servers come and go: which one it is now stands in a file beside the logs. The runtime makes
 itself a token that is good for its own notebook, and gives it up when it ends; an agent makes one that only reads, with which it
 says where it is. Without a server nothing is said or heard, and nothing else changes.
@@ -46,6 +48,15 @@ async def lanes_beside(
 
     `state` is the folder in which servers say where they are; it is looked at every `look_seconds`.
     """
+    if isinstance(runtime, LocalWorkspace) and runtime.carries_lanes:
+        # They lead to all servers by way of the store, whichever is here.
+        carrying = asyncio.ensure_future(runtime.carry_lanes(log))
+        try:
+            yield runtime.lanes
+        finally:
+            carrying.cancel()
+            await asyncio.gather(carrying, return_exceptions=True)
+        return
     if state is None or not isinstance(runtime, LocalWorkspace):
         yield runtime.lanes  # they lead to a server by themselves, or nowhere
         return

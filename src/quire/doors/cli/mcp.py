@@ -82,7 +82,7 @@ async def _opened(at: str | None, name: str | None, ask: str | None) -> AsyncGen
     """The workspace, as whoever comes; where the store is at hand, with what has to work beside it."""
     from ...connect import connect
     from ...verbs.answer import Here
-    from ...workspace.agent_presence import AgentPresence, RemotePresenceLane
+    from ...workspace.agent_presence import AgentPresence, LocalPresenceLane, RemotePresenceLane
 
     identity = _identity(name, ask)
     if (at or "").startswith(("http://", "https://")):
@@ -101,7 +101,8 @@ async def _opened(at: str | None, name: str | None, ask: str | None) -> AsyncGen
     place = place_of(at)
     workspace = await connect_store(place.where, identity)
     beside = PresenceBeside(workspace, place.state)
-    presence = AgentPresence(workspace.identity.actor, beside)
+    lane = LocalPresenceLane(workspace) if workspace.carries_lanes else beside
+    presence = AgentPresence(workspace.identity.actor, lane)
     try:
         async with _working(workspace, place):
             yield Here(workspace=workspace, folder=place.home, may_start=True, presence=presence)
@@ -142,7 +143,8 @@ async def _working(workspace: LocalWorkspace, place: Place) -> AsyncGenerator[No
     )
     system, owner = workspace.acting_as(access.system()), workspace.acting_as(access.owner())
     works: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {
-        "Starting runtimes": lambda: start_runtimes(system, starting, tell=_tell)
+        "Starting runtimes": lambda: start_runtimes(system, starting, tell=_tell),
+        "Carrying lanes": workspace.carry_lanes,
     }
     if settings.serve.mirror and find_spec("watchfiles") is not None:
         from ...actors.mirror import mirror
