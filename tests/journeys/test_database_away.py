@@ -117,38 +117,45 @@ def test_a_database_that_is_away_is_waited_for_by_all_and_everything_goes_on(
         far.close()
 
 
-def test_a_database_that_goes_away_while_the_server_says_that_it_is_well_is_waited_for(
-    postgres: OwnPostgres, url: str, folder: Folder
+@pytest.mark.parametrize("table", ["leases", "tokens"])
+def test_a_database_that_goes_away_while_a_server_starts_is_waited_for(
+    postgres: OwnPostgres, url: str, folder: Folder, table: str
 ) -> None:
-    """Between the first `/health` that was fine and the address that it prints, a token is made."""
+    """It takes its place by a lease before it listens; a token for the address is made when `/health` was fine already."""
     assert folder.start().end() == 0, "the tables are made"
     lock = subprocess.Popen(
-        [postgres.psql, url, "-c", "BEGIN; LOCK TABLE quire.tokens; SELECT 'locked'; SELECT pg_sleep(600)"],
+        [postgres.psql, url, "-c", f"BEGIN; LOCK TABLE quire.{table}; SELECT pg_sleep(600)"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
-        locked = "SELECT count(*) FROM pg_locks WHERE relation = 'quire.tokens'::regclass AND granted"
-        wait_until(lambda: connected(url, lambda db: db.fetchval(locked)) > 0, "the table is never locked")
+        locks = f"SELECT count(*) FROM pg_locks WHERE relation = 'quire.{table}'::regclass AND"
+        wait_until(lambda: connected(url, lambda db: db.fetchval(f"{locks} granted")) > 0, "it is never locked")
         process = folder.begin("--json")
-        known = until(lambda: whereabouts.read(folder.path / ".quire"), "it does not listen")
-        with httpx.Client(base_url=known.address, timeout=60) as client:
-            wait_until(lambda: is_well(client), "it is never well")
-            postgres.stop()
-            wait_until(lambda: not is_well(client), "it does not notice")
-            postgres.start()
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            assert json.loads(line)["url"], folder.printed
-            assert is_well(client)
+        wait_until(lambda: connected(url, lambda db: db.fetchval(f"{locks} NOT granted")) > 0, "it is not needed")
+        if table == "tokens":
+            known = until(lambda: whereabouts.read(folder.path / ".quire"), "it does not listen")
+            wait_until(lambda: is_well_at(known.address), "it is never well")
+        postgres.stop()
     finally:
         lock.kill()
         lock.wait()
+    postgres.start()
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line, folder.printed
+    server = Server(folder, process, json.loads(line))
+    assert is_well_at(server.url)
     postgres.stop()
     try:
-        assert Server(folder, process, json.loads(line)).end() == 0, "it ends cleanly also while the database is away"
+        assert server.end() == 0, "it ends cleanly also while the database is away"
     finally:
         postgres.start()
+
+
+def is_well_at(address: str) -> bool:
+    with httpx.Client(base_url=address, timeout=60) as client:
+        return is_well(client)
 
 
 def test_servers_and_runtimes_wait_at_the_start_and_no_longer_than_they_were_told(

@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from ..actors.keeper import bury
-from ..actors.runtime.holding import renew_adopted
+from ..actors.runtime.holding import patiently, renew_adopted
 from ..actors.runtime.kernels import Adopted, adopt_served
 from ..actors.runtime.lanes_beside import lanes_beside
 from ..actors.runtime.serving import Serving, serve
@@ -72,7 +72,7 @@ async def _serve(workspace: LocalWorkspace, told: Assignment, over: Over) -> Non
     runtime = workspace.acting_as(access.runtime(name))
     if adopted is not None:
         await renew_adopted(runtime, told.log, adopted.flight, told.lease_seconds)
-    await _bury_the_others(workspace, told, runtime.identity.actor)
+    await patiently(lambda: _bury_the_others(workspace, told, runtime.identity.actor))
     async with (
         lanes_beside(runtime, told.log, _path(told.state)) as lanes,
         alongside(_quiet(runtime, told, over, lanes)),
@@ -111,7 +111,7 @@ async def _serving(
     runtime: LocalWorkspace, told: Assignment, adopted: Adopted | None
 ) -> tuple[Serving, Adopted | None]:
     """What a run of the notebook would have around it; of a run that is over, also the kernel that it left alive."""
-    notebook, workspace = await runtime.read(told.log), Path(told.folder)
+    notebook, workspace = await patiently(lambda: runtime.read(told.log)), Path(told.folder)
     spools_here = spools(workspace / FOLDER)
     folder = folder_of(notebook, workspace)
     how: dict[str, Any] = {
@@ -143,7 +143,7 @@ def _path(text: str | None) -> Path | None:
 async def _held(runtime: LocalWorkspace, told: Assignment, over: Over) -> AsyncGenerator[bool]:
     # It is Quire's own business who serves: a runtime's rights end at its notebook.
     system, name = runtime.acting_as(access.system()), runtime_hold(told.log)
-    hold = await system.hold(name, told.lease_seconds)
+    hold = await patiently(lambda: system.hold(name, told.lease_seconds))
     if hold is None:
         yield False
         return

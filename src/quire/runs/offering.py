@@ -125,7 +125,7 @@ class _AtWork:
             return await self._runtime_in(about.log)
 
         mine = [each for each in left_behind(self._spools) if each.actor == self._me]
-        await send_left_behind(self._workspace, mine, runtime_of, self._spools, self._tell)
+        await patiently(lambda: send_left_behind(self._workspace, mine, runtime_of, self._spools, self._tell))
         ready(self._me)
         if self._offer.only is not None:
             await self._serve(self._offer.only)

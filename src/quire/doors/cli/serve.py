@@ -139,7 +139,9 @@ async def _serve(
             return ending.status
         stack.push_async_callback(workspace.close)
         held = {} if lease_seconds is None else {"lease_seconds": lease_seconds}
-        former = await stack.enter_async_context(only_one(workspace, place, ending, tell, take_over=take_over, **held))
+        former = await stack.enter_async_context(
+            only_one(workspace, place, ending, tell, take_over=take_over, wait_seconds=wait, **held)
+        )
         told = await stack.enter_async_context(_answering(workspace, place, settings, ending, former, requests))
         often = {"look_seconds": look_seconds, "others_seconds": others_seconds} | held
         await stack.enter_async_context(

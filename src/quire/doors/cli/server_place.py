@@ -18,7 +18,7 @@ import msgspec
 from ... import __version__
 from ...actors.keeper import SERVER_GRACE_SECONDS
 from ...connect import FOLDER, Patience, connect_store, find_folder, make_folder, new_folder, shown_address
-from ...core.errors import BadInput, Conflict, NotFound, Refused
+from ...core.errors import BadInput, Conflict, NotFound, Refused, Unavailable
 from ...workspace import access, clock, whereabouts
 from ...workspace.hold_renewal import KeptHold
 from ...workspace.holders import process_of, this_process
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ..http.settings import ServerSettings
     from .settings import ServeSettings, Settings
 
+AGAIN_SECONDS = 0.5
+"""How often a database that is away at the start is asked again."""
 TAKE_OVER_SECONDS = 30.0
 """How long the other server has to end."""
 
@@ -109,14 +111,18 @@ async def only_one(
     tell: Callable[[str], None],
     *,
     take_over: bool,
+    wait_seconds: float = 0,
     lease_seconds: float = LEASE_SECONDS,
 ) -> AsyncGenerator[Whereabouts | None]:
-    """Be the server of the folder. Gives what the one before left, if it was killed or its place was taken."""
+    """Be the server of the folder. Gives what the one before left, if it was killed or its place was taken.
+
+    A database that goes away in this moment is waited for, `wait_seconds` at most.
+    """
     from ..alongside import alongside
 
     former = whereabouts.read(place.state)
     name = _hold_name(place)
-    hold = await workspace.hold(name, lease_seconds)
+    hold = await _held(workspace, name, lease_seconds, 0 if place.is_embedded else wait_seconds)
     if hold is None:
         if not take_over:
             raise Conflict(_told(place, former))
@@ -132,6 +138,17 @@ async def only_one(
             yield former
     finally:
         await kept.let_go()
+
+
+async def _held(workspace: LocalWorkspace, name: str, lease_seconds: float, wait_seconds: float) -> Hold | None:
+    ends = asyncio.get_running_loop().time() + wait_seconds
+    while True:
+        try:
+            return await workspace.hold(name, lease_seconds)
+        except Unavailable:
+            if asyncio.get_running_loop().time() >= ends:
+                raise
+        await asyncio.sleep(AGAIN_SECONDS)
 
 
 def _name_of(place: Place, holder: str) -> str:
