@@ -23,9 +23,10 @@ from typing import Any
 import msgspec
 
 from ..actors.keeper import bury
-from ..actors.runtime.holding import patiently, renew_adopted
+from ..actors.runtime.holding import renew_adopted
 from ..actors.runtime.kernels import Adopted, adopt_served
 from ..actors.runtime.lanes_beside import lanes_beside
+from ..actors.runtime.patience import patiently
 from ..actors.runtime.serving import Serving, serve
 from ..actors.runtime.spool import send_left_behind, spools
 from ..actors.runtime.spool_files import About, left_behind

@@ -20,7 +20,7 @@ from ...core.errors import Conflict, NotFound, QuireError, Refused, Unavailable
 from ...core.events import Draft
 from ...core.ids import ActorId, ExecutionId, LogId
 from ...workspace.workspace import Workspace
-from .patience import patiently, pauses
+from .patience import pauses
 from .spool_files import About, SpoolFiles, Unit, Unreadable
 from .streams import Blob
 
@@ -213,10 +213,10 @@ async def send_left_behind(
 ) -> None:
     """Send what earlier processes could not; what is of another workspace stays where it is."""
     for about in left:
-        if not await patiently(lambda about=about: _is_there(workspace, about.log)):
+        if not await _is_there(workspace, about.log):
             continue
         with contextlib.suppress(Conflict):  # another process is at it
-            spool = Spool(await patiently(lambda about=about: runtime_of(about)), about.log, parent, tell)
+            spool = Spool(await runtime_of(about), about.log, parent, tell)
             try:
                 await spool.drained()
             finally:
