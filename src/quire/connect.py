@@ -184,12 +184,12 @@ async def _open_postgres(url: str, identity: Identity | None, patience: Patience
     return LocalWorkspace(store, blobs, identity or access.owner(), where=url, folder=folder)
 
 
-def check_store(folder: Path) -> Checkup | None:
-    """Look at the store in a `.quire/` without opening it; None when there is none yet."""
+def check_store(folder: Path, before: str = "") -> Checkup | None:
+    """Look at the store in a `.quire/` without opening it; None when there is none yet. `before`: when runs are old."""
     from .stores.checkup import check_store
 
     path = folder / DATABASE
-    return check_store(path) if path.exists() and path.stat().st_size else None
+    return check_store(path, before) if path.exists() and path.stat().st_size else None
 
 
 # ---- Files at other addresses

@@ -62,7 +62,7 @@ NEEDS: dict[str, str] = {
     **dict.fromkeys(["runtime_detached", "kernel_started", "kernel_restarted", "run_finished"], "serve"),
     **dict.fromkeys(["execution_cancelled", "input_answered"], "run"),  # a runtime's are tried apart
     **dict.fromkeys(["payload_redacted", "actor_known", "role_set", "policy_set"], "admin"),
-    **dict.fromkeys(["token_created", "token_revoked", "log_imported"], "admin"),
+    **dict.fromkeys(["token_created", "token_revoked", "log_imported", "log_pruned"], "admin"),
     **dict.fromkeys(["actor_paused", "actor_resumed"], "admin"),
 }
 
@@ -310,8 +310,8 @@ def _behalf(who: Who) -> ActorId | None:
 
 
 # `execution_started` of a notebook needs a claim of its own, and is there when the world is made.
-# Who pauses whom depends on more than scopes: test_pauses.
-UNTRIED = {"execution_started", "actor_paused", "actor_resumed"}
+# Who pauses whom depends on more than scopes: test_pauses. That a log was pruned is said by nobody else: test_pruning.
+UNTRIED = {"execution_started", "actor_paused", "actor_resumed", "log_pruned"}
 CASES = [(name, place) for name in WHO for place in PLACES]
 
 

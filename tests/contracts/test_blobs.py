@@ -244,6 +244,19 @@ async def test_all_blobs_are_listed(blobs: Blobs) -> None:
     assert await hashes(blobs) == sorted(ref.hash for ref in refs)
 
 
+async def test_a_blob_goes_by_its_age_and_is_young_again_when_it_is_put_again(blobs: Blobs) -> None:
+    """So who collects what nobody refers to leaves alone what somebody is about to refer to."""
+    one, two = await blobs.put(b"one"), await blobs.put(b"twos")
+    assert not await blobs.delete_old(one.hash, 3600)
+    assert not await blobs.delete_old(UNKNOWN, 0)
+    found = {each.hash: each async for each in blobs.scan()}
+    assert {hash: each.size for hash, each in found.items()} == {one.hash: 3, two.hash: 4}
+    assert all(each.seconds_old < 3600 for each in found.values())
+    assert await blobs.delete_old(two.hash, -3600)  # a clock that differs from ours is no reason to keep it
+    assert await hashes(blobs) == [one.hash]
+    assert await read(blobs, one.hash) == b"one"
+
+
 async def test_closing_twice_is_fine(blobs: Blobs) -> None:
     await blobs.put(b"kept")
     await blobs.close()

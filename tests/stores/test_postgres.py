@@ -140,7 +140,10 @@ async def test_tables_from_before_anybody_kept_what_was_seen_open_and_keep_it(
 ) -> None:
     """Rule 15."""
     await pg.append([append("a")])
-    await admin.execute(f"DROP TABLE {schema}.seen, {schema}.lanes; UPDATE {schema}.quire_format SET version = 2")
+    await admin.execute(
+        f"SET search_path TO {schema}; DROP TABLE seen, lanes, used, used_keys, pruned CASCADE;"
+        f" UPDATE {schema}.quire_format SET version = 2"
+    )
     store = await PostgresStore.open(postgres.url, schema=schema)
     assert [record.id for record in await store.read(LOG)] == ["a"]
     seen = await store.save_seen(Seen(LOG, ADA, 1, "10:00"))

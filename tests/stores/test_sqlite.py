@@ -102,7 +102,9 @@ async def test_a_file_from_before_anybody_kept_what_was_seen_opens_and_keeps_it(
     path = tmp_path / "quire.db"
     await made(path)
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.executescript("DROP TABLE seen; PRAGMA user_version = 2;")
+        connection.executescript(
+            "DROP TABLE seen; DROP TABLE used; DROP TABLE used_keys; DROP TABLE pruned; PRAGMA user_version = 2;"
+        )
     store = SqliteStore(path)
     assert await store.read(LOG)
     assert await store.seen(LOG, ADA) is None

@@ -692,6 +692,17 @@ class LogImported(Event, frozen=True, kw_only=True, tag="log_imported"):
     hash: str
 
 
+class LogPruned(Event, frozen=True, kw_only=True, tag="log_pruned"):
+    """A log was removed with all its events. `seq` and `hash` are its head as it was; the ids and keys in it stay used."""
+
+    log: LogId
+    seq: int
+    hash: str
+    name: Content = ""
+    status: RunStatus | None = None
+    """How the run had ended."""
+
+
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     """An event of a newer Quire: kept as it is, skipped by `reduce`."""
 
@@ -755,7 +766,9 @@ NotebookEvent: TypeAlias = (
     CellChange | ExecutionEvent | RunEvent | ProposalEvent | CommentEvent | FileEvent | PlainEvent
 )
 PauseEvent: TypeAlias = ActorPaused | ActorResumed
-WorkspaceEvent: TypeAlias = ActorKnown | RoleSet | PolicySet | TokenCreated | TokenRevoked | PauseEvent | LogImported
+WorkspaceEvent: TypeAlias = (
+    ActorKnown | RoleSet | PolicySet | TokenCreated | TokenRevoked | PauseEvent | LogImported | LogPruned
+)
 KnownEvent: TypeAlias = NotebookEvent | WorkspaceEvent | PayloadRedacted
 # Tags are on disk for ever; class names are ours to improve.
 AnyEvent: TypeAlias = KnownEvent | Unknown

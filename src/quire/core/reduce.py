@@ -251,7 +251,7 @@ def _apply_rare(folding: Fold, now: Notebook, entry: Entry, event: _Rare) -> Non
             now.comments[event.comment] = replace(now.comments[event.comment], resolved_by=by)
         case e.ActorKnown() | e.RoleSet() | e.PolicySet() | e.TokenCreated() | e.TokenRevoked() | e.LogImported():
             pass  # of the workspace log; `directory` folds them
-        case e.ActorPaused() | e.ActorResumed():
+        case e.LogPruned() | e.ActorPaused() | e.ActorResumed():
             pass  # so are these
         case _:
             assert_never(event)

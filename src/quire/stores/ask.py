@@ -16,7 +16,7 @@ from functools import partial
 from ..core.chain import Record
 from ..core.errors import BadInput, Refused, Unavailable
 from .index import KEYS, ORDERS, TABLES, IndexRows
-from .store import LogInfo, Table
+from .store import LogInfo, Pruned, Table
 
 VIEWS: dict[str, str] = {
     "events": """SELECT log, seq, id, key, cause, at,
@@ -25,6 +25,8 @@ VIEWS: dict[str, str] = {
         type, payload, imported, redacted, hash FROM main.events""",
     "notebooks": """SELECT log, name, archived, seq AS events, created_at, created_by, at AS updated_at
         FROM main.logs WHERE kind = 'notebook'""",
+    "pruned": """SELECT log, kind, name, seq AS events, hash, created_at, at AS updated_at, pruned_at
+        FROM main.pruned""",
     **{name: f"SELECT * FROM main.index_{name}" for name in TABLES if name != "names"},
     "actors": """SELECT e.actor, substr(e.actor, 1, instr(e.actor, ':') - 1) AS kind, n.name, e.events, e.first_at, e.last_at
         FROM (SELECT CASE imported WHEN 0 THEN actor ELSE 'imported:' || actor END AS actor,
@@ -34,7 +36,7 @@ VIEWS: dict[str, str] = {
 
 MAX_VALUE_BYTES = 64 * 1024 * 1024
 """The largest value that a query may make up: one `zeroblob` must not take all the memory."""
-_COUNTED = {"events", "logs", *(f"index_{name}" for name in TABLES)}
+_COUNTED = {"events", "logs", "pruned", *(f"index_{name}" for name in TABLES)}
 _FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"}
 
 
@@ -123,14 +125,22 @@ def _explain(error: Exception, sql: str, seconds: float) -> Exception:
 
 
 def ask_rows(
-    rows: IndexRows, records: Iterable[Record], logs: Iterable[LogInfo], sql: str, *, limit: int, seconds: float
+    rows: IndexRows,
+    records: Iterable[Record],
+    logs: Iterable[LogInfo],
+    sql: str,
+    *,
+    limit: int,
+    seconds: float,
+    pruned: Iterable[Pruned] = (),
 ) -> Table:
     """Answer `sql` for a store that has no database: through one in memory."""
     connection = sqlite3.connect(":memory:")
     try:
         connection.executescript(
             "CREATE TABLE events (log, seq, id, key, cause, at, actor, on_behalf_of, type, payload, digest, hash, imported, redacted);"
-            "CREATE TABLE logs (log, kind, seq, at, name, archived, created_at, created_by);" + index_schema()
+            "CREATE TABLE logs (log, kind, seq, at, name, archived, created_at, created_by);"
+            "CREATE TABLE pruned (log, kind, seq, hash, at, name, created_at, pruned_at);" + index_schema()
         )
         kept = [tuple(getattr(record, name) for name in record.__struct_fields__) for record in records]
         lines = [
@@ -146,7 +156,21 @@ def ask_rows(
             )
             for each in logs
         ]
+        gone = [
+            (
+                each.log,
+                each.kind,
+                each.head.seq,
+                each.head.hash,
+                each.head.at,
+                each.name,
+                each.created_at,
+                each.pruned_at,
+            )
+            for each in pruned
+        ]
         for name, table in {
+            "pruned": gone,
             "events": kept,
             "logs": lines,
             **{f"index_{name}": rows.table(name) for name in TABLES},

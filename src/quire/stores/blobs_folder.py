@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import re
 import secrets
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Generator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from ..core.errors import Unavailable
 from ..core.events import BlobRef
 from ..disk import in_thread
 from .blobs import CHUNK, Tally, check_range, checked, intact, is_hash, missing, pieces
+from .store import BlobFound
 
 STALE_SECONDS = 24 * 3600.0
 """A file that nobody has written to for so long, and that is no blob yet, is a dead process's."""
@@ -36,6 +38,7 @@ class FolderBlobs:
 
     def __init__(self, path: Path | str, clock: Callable[[], float] = time.time) -> None:
         self._path = Path(path)
+        self._clock = clock
         try:
             if not self._path.is_dir():
                 self._path.mkdir(parents=True, exist_ok=True)
@@ -61,10 +64,11 @@ class FolderBlobs:
 
     def _keep(self, file: _Incoming, ref: BlobRef) -> None:
         place = _place(self._path, ref.hash)
-        # One of another size is damaged, or a power cut's. One of the same size stays as it is.
-        if _size(place) != ref.size:
-            place.parent.mkdir(exist_ok=True)
-            file.become(place)
+        with _locked(self._path, fcntl.LOCK_SH):
+            # One of another size is damaged, or a power cut's. One of the same size stays as it is, as young as a new one.
+            if _size(place) != ref.size or not _touch(place):
+                place.parent.mkdir(exist_ok=True)
+                file.become(place)
         # Also when it was there before: whoever put it there may not have come to this yet.
         _sync_folder(place.parent)
         _sync_folder(self._path)
@@ -90,6 +94,21 @@ class FolderBlobs:
         """Remove a blob, durably."""
         await self._do(_delete, _place(self._path, checked(hash)))
 
+    async def delete_old(self, hash: str, seconds: float) -> bool:
+        """Remove a blob that nobody has put here for so long."""
+        return await self._do(self._delete_old, _place(self._path, checked(hash)), seconds)
+
+    def _delete_old(self, place: Path, seconds: float) -> bool:
+        # Alone: whoever puts the same bytes either made them young before, or finds that they are gone.
+        with _locked(self._path, fcntl.LOCK_EX):
+            try:
+                if self._clock() - place.stat().st_mtime < seconds:
+                    return False
+            except FileNotFoundError:
+                return False
+            _delete(place)
+            return True
+
     async def verify(self, hash: str) -> bool:
         """Say whether a blob's bytes still are what its name says."""
         return await intact(hash, self.open(hash))
@@ -101,6 +120,21 @@ class FolderBlobs:
                 for rest in await self._do(_names, self._path / shard):
                     if is_hash(shard + rest):
                         yield shard + rest
+
+    async def scan(self) -> AsyncIterator[BlobFound]:
+        """Yield every blob with its size and age."""
+        for shard in await self._do(_names, self._path):
+            if _SHARD.fullmatch(shard):
+                for found in await self._do(self._found, shard):
+                    yield found
+
+    def _found(self, shard: str) -> list[BlobFound]:
+        found: list[BlobFound] = []
+        for rest in _names(self._path / shard):
+            with contextlib.suppress(FileNotFoundError):
+                status = (self._path / shard / rest).stat()
+                found.append(BlobFound(shard + rest, status.st_size, self._clock() - status.st_mtime))
+        return [each for each in found if is_hash(each.hash)]
 
     async def close(self) -> None:
         """Do nothing: no file stays open between calls."""
@@ -182,6 +216,26 @@ class _Reader:
         file, self._file = self._file, None
         if file is not None:
             os.close(file)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path, how: int) -> Generator[None]:
+    """Keep those who put blobs and those who remove them apart, for a moment."""
+    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(file, how)
+        yield
+    finally:
+        os.close(file)
+
+
+def _touch(place: Path) -> bool:
+    """Make a blob as young as one that is put there now; False when that cannot be."""
+    try:
+        os.utime(place)
+    except (FileNotFoundError, PermissionError):
+        return False
+    return True
 
 
 def _place(folder: Path, hash: str) -> Path:

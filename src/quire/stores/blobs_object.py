@@ -22,6 +22,7 @@ import tempfile
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from obstore.exceptions import AlreadyExistsError, BaseError
@@ -33,12 +34,15 @@ from ..disk import in_thread
 from .addresses import BUCKETS, check_plain, settings_of, shown
 from .blobs import CHUNK, Tally, check_range, checked, intact, is_hash, missing, pieces
 from .objects import AT_ONCE, NO_BUCKET, PART, explain, open_bucket
+from .store import BlobFound
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
     from obstore.store import ObjectStore
 
 MOST_PARTS = 10_000
+FRESH_SECONDS = 3600.0
+"""A blob that is put there again is sent again when it is older: so it is as young as one that was not there."""
 PAGE = 1000
 MOST_THREADS = 16
 """How many requests may be on their way at a time. Their own threads: a slow bucket keeps nobody else waiting."""
@@ -89,7 +93,8 @@ class ObjectBlobs:
         if ref.size <= PART and self._create(content, ref):
             return
         # Seen for itself: "already there" is also what S3 says while somebody else is still sending it.
-        if self._size(ref.hash) == ref.size:
+        found = self._head(ref.hash)
+        if found is not None and found.size == ref.size and found.seconds_old < FRESH_SECONDS:
             return
         part = max(PART, -(-ref.size // MOST_PARTS))
         self._store.put(_key(ref.hash), content.whole(), chunk_size=part, max_concurrency=AT_ONCE)
@@ -129,8 +134,12 @@ class ObjectBlobs:
         return await self._do(self._size, checked(hash))
 
     def _size(self, hash: str) -> int | None:
+        found = self._head(hash)
+        return found.size if found is not None else None
+
+    def _head(self, hash: str) -> BlobFound | None:
         try:
-            return self._store.head(_key(hash))["size"]
+            return _found(hash, self._store.head(_key(hash)))
         except FileNotFoundError:
             return None
 
@@ -145,19 +154,39 @@ class ObjectBlobs:
             if any(code in str(error) for code in NO_BUCKET):
                 raise
 
+    async def delete_old(self, hash: str, seconds: float) -> bool:
+        """Remove a blob that nobody has put there for so long.
+
+        A look and a removal are two requests here, so who puts the same bytes between them, within milliseconds, loses
+        them: `seconds` is to be so long that nobody does.
+        """
+        return await self._do(self._delete_old, checked(hash), seconds)
+
+    def _delete_old(self, hash: str, seconds: float) -> bool:
+        found = self._head(hash)
+        if found is None or found.seconds_old < seconds:
+            return False
+        self._delete(hash)
+        return True
+
     async def verify(self, hash: str) -> bool:
         """Say whether a blob's bytes still are what its name says."""
         return await intact(hash, self.open(hash))
 
     async def list(self) -> AsyncIterator[str]:
         """Yield the hash of every blob."""
+        async for found in self.scan():
+            yield found.hash
+
+    async def scan(self) -> AsyncIterator[BlobFound]:
+        """Yield every blob with its size and age."""
         # Typed by hand: obstore's own types name a package that need not be installed.
         pages = cast("Iterator[Sequence[ObjectMeta]]", cast("Any", self._store).list(chunk_size=PAGE))
         while page := await self._do(_page, pages):
             for entry in page:
                 hash = entry["path"].replace("/", "")
                 if is_hash(hash) and entry["path"] == _key(hash):
-                    yield hash
+                    yield _found(hash, entry)
 
     async def close(self) -> None:
         """Let go of the threads, once they are done. The client lets go of its connections by itself."""
@@ -203,6 +232,10 @@ class _Outgoing:
 
     def seek(self, offset: int, whence: int = 0) -> int:
         return self._spool.seek(offset, whence)
+
+
+def _found(hash: str, meta: ObjectMeta) -> BlobFound:
+    return BlobFound(hash, meta["size"], (datetime.now(UTC) - meta["last_modified"]).total_seconds())
 
 
 def _key(hash: str) -> str:

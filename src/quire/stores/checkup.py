@@ -10,8 +10,9 @@ from pathlib import Path
 import msgspec
 
 from ..core.errors import Unavailable
-from .sqlite_file import check_file, connect, explain
-from .store import Lease
+from .sqlite_file import SCHEMA, check_file, connect, explain
+from .sqlite_prune import sizes
+from .store import Lease, Sizes
 
 
 class Checkup(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,15 +28,19 @@ class Checkup(msgspec.Struct, frozen=True, kw_only=True):
     fault: str | None
     """What SQLite's own quick check found first."""
     leases: tuple[Lease, ...] = ()
+    sizes: Sizes | None = None
+    """None: of a file of an older Quire, which nobody has opened since."""
 
 
-def check_store(path: Path) -> Checkup:
-    """Look at the file. Raises what opening it would raise: that it is damaged, or newer than this Quire."""
+def check_store(path: Path, before: str = "") -> Checkup:
+    """Look at the file; `before`: when runs are old. Raises what opening it would raise: that it is damaged, or newer than this Quire."""
     check_file(path)
     try:
         with contextlib.closing(connect(path, read_only=True)) as connection:
             found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             events, newest = connection.execute("SELECT count(*), max(at) FROM events").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            found_sizes = sizes(connection, before) if version == SCHEMA else None
             rows = connection.execute("SELECT name, holder, epoch, ends - ? FROM leases", (time.time(),)).fetchall()
     except (sqlite3.Error, OSError) as error:
         raised = explain(error, path)
@@ -48,4 +53,5 @@ def check_store(path: Path) -> Checkup:
         newest_at=newest,
         fault=None if found == "ok" else str(found),
         leases=tuple(Lease(*row) for row in rows),
+        sizes=found_sizes,
     )

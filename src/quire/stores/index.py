@@ -220,6 +220,19 @@ class IndexRows(msgspec.Struct, kw_only=True):
         for name in TABLES:
             self.table(name).extend(more.table(name))
 
+    def without(self, gone: set[LogId]) -> IndexRows:
+        """The same without the rows of some logs."""
+        if not gone:
+            return self
+        kept = IndexRows(
+            logs=[log for log in self.logs if log not in gone],
+            shown=[each for each in self.shown if each[0] not in gone],
+        )
+        for name in TABLES:
+            rows = self.table(name)
+            setattr(kept, name, rows if name == "names" else [row for row in rows if row[0] not in gone])
+        return kept
+
     def replaced(self, newer: IndexRows) -> IndexRows:
         """What a table holds after `newer` was put in. Databases do the same with deletes and upserts."""
         gone, shown = set(newer.logs), set(newer.shown)

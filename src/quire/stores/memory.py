@@ -5,20 +5,37 @@ It keeps to the same contract as the others, but for one thing: it lives in one 
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 
 from msgspec.structs import replace
 
 from ..core.chain import Head, Record
 from ..core.errors import QuireError
-from ..core.ids import ActorId, EventId, LogId, key_owner
+from ..core.ids import WORKSPACE_LOG, ActorId, EventId, LogId, key_owner
 from .ask import ask_rows
 from .index import TABLES, IndexRows, table_of
 from .indexing import compare_index, refresh_index
-from .sealing import Taken, seal
-from .store import PAGE, About, Append, Appended, Growth, Lease, LogInfo, LogKind, Seen, Snapshot, Table
+from .sealing import Taken, check_prune, seal, seal_note
+from .store import (
+    PAGE,
+    About,
+    Append,
+    Appended,
+    Compacted,
+    Growth,
+    Lease,
+    LogInfo,
+    LogKind,
+    Prune,
+    Pruned,
+    Seen,
+    Sizes,
+    Snapshot,
+    Table,
+)
 from .wakes import Wakes, by_log
 
 
@@ -40,6 +57,8 @@ class MemoryStore:
         self._seen: dict[tuple[LogId, ActorId], Seen] = {}
         self._index = IndexRows()
         self._indexed = 0
+        self._pruned: list[Pruned] = []
+        self._writing = asyncio.Lock()
         self._wakes = Wakes()
 
     def carrier(self, topic: str | None = None) -> None:
@@ -47,6 +66,10 @@ class MemoryStore:
 
     async def append(self, appends: Sequence[Append]) -> list[Appended]:
         """Record all of it or nothing."""
+        async with self._writing:
+            return self._append(appends)
+
+    def _append(self, appends: Sequence[Append]) -> list[Appended]:
         heads = {log: info.head for log, info in self._info.items()}
         done = seal([appends], heads, self._taken)
         answer = done.answers[0]
@@ -75,6 +98,77 @@ class MemoryStore:
             created_at=records[0].at,
             created_by=records[0].actor,
         )
+
+    async def prune(self, prune: Prune) -> Record:
+        """Remove a log, and record that it was removed."""
+        async with self._writing:
+            info = self._info.get(prune.log)
+            newer = self._records(self._feed[prune.since :])
+            check_prune(prune, info.head if info is not None else Head(), newer)
+            known = self._info.get(WORKSPACE_LOG)
+            sealed = seal_note(prune.note, known.head if known is not None else Head())
+            self._append(
+                [
+                    Append(
+                        log=WORKSPACE_LOG,
+                        kind="workspace",
+                        expected=sealed.seq - 1,
+                        records=(prune.note,),
+                        about=About(name="workspace"),
+                    )
+                ]
+            )
+            self._forget(prune.log, sealed.at)
+            return sealed
+
+    def _forget(self, log: LogId, at: str) -> None:
+        info, taken = self._info.pop(log), self._taken
+        gone = Pruned(log=log, kind=info.kind, head=info.head, name=info.name, created_at=info.created_at, pruned_at=at)
+        self._pruned.append(gone)
+        taken.gone.add(log)
+        for record in self._logs.pop(log):
+            if not record.imported:
+                taken.ids.pop(record.id, None)
+                taken.gone_ids[record.id] = log
+            if not record.imported and record.key is not None:
+                key = record.key, key_owner(record.key, record.actor)
+                taken.keys.pop(key, None)
+                taken.gone_keys[key] = log
+        self._snapshots = {key: kept for key, kept in self._snapshots.items() if key[0] != log}
+        self._seen = {key: seen for key, seen in self._seen.items() if key[0] != log}
+        self._index = self._index.without({log})
+
+    async def pruned(self, log: LogId | None = None) -> list[Pruned]:
+        """Return the logs that were removed."""
+        return [each for each in reversed(self._pruned) if log is None or each.log == log]
+
+    async def while_still(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do something while nobody can record anything."""
+        async with self._writing:
+            await work()
+
+    async def sizes(self, before: str = "") -> Sizes:
+        """Return how much there is; nothing of it is in a database."""
+        kinds = [info.kind for info in self._info.values()]
+        weighed = {log: sum(len(record.payload.encode()) for record in kept) for log, kept in self._logs.items()}
+        old = [log for log, info in self._info.items() if info.kind == "run" and info.head.at < before]
+        return Sizes(
+            notebooks=kinds.count("notebook"),
+            runs=kinds.count("run"),
+            pruned=len(self._pruned),
+            events=sum(map(len, self._logs.values())),
+            event_bytes=sum(weighed.values()),
+            database_bytes=0,
+            old_runs=len(old),
+            old_bytes=sum(weighed[log] for log in old),
+        )
+
+    async def compact(self, *, fully: bool = True) -> Compacted:
+        """Do nothing: what is removed is gone from memory."""
+        return Compacted(before=0, after=0)
+
+    def _records(self, grown: Iterable[Growth]) -> list[Record]:
+        return [self._logs[growth.log][growth.seq - 1] for growth in grown if growth.log in self._logs]
 
     async def read(
         self,
@@ -132,7 +226,7 @@ class MemoryStore:
             nonlocal cursor
             grown = self._feed[cursor : cursor + PAGE]
             cursor += len(grown)
-            return by_log(grown), len(grown) == PAGE
+            return by_log(each for each in grown if each.log in self._logs), len(grown) == PAGE
 
         return self._wakes.pages(None, read)
 
@@ -143,6 +237,8 @@ class MemoryStore:
     async def save_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a snapshot, unless something in it was masked meanwhile."""
         if any(record.type == "payload_redacted" for record in self._logs.get(snapshot.log, [])[snapshot.seq :]):
+            return
+        if snapshot.log in self._taken.gone:
             return
         self._snapshots.setdefault((snapshot.log, snapshot.version), []).append(snapshot)
 
@@ -229,7 +325,7 @@ class MemoryStore:
         """Bring the index from `since` to `position`."""
         if since != self._indexed:
             return False
-        self._index = self._index.replaced(rows)
+        self._index = self._index.replaced(rows.without(self._taken.gone))
         self._indexed = position
         return True
 
@@ -257,8 +353,8 @@ class MemoryStore:
     async def query(self, sql: str, *, limit: int, seconds: float) -> Table:
         """Answer a question about the index."""
         await refresh_index(self)
-        records = [self._logs[growth.log][growth.seq - 1] for growth in self._feed]
-        return ask_rows(self._index, records, self._info.values(), sql, limit=limit, seconds=seconds)
+        kept = (self._records(self._feed), self._info.values())
+        return ask_rows(self._index, *kept, sql, limit=limit, seconds=seconds, pruned=self._pruned)
 
     async def close(self) -> None:
         """End every follower."""

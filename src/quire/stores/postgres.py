@@ -15,8 +15,8 @@ import msgspec
 
 from ..core.chain import Head, Record
 from ..core.errors import Unavailable
-from ..core.ids import ActorId, EventId, LogId, key_owner
-from . import postgres_index
+from ..core.ids import WORKSPACE_LOG, ActorId, EventId, LogId, key_owner
+from . import postgres_index, postgres_prune
 from .index import IndexRows, table_of
 from .indexing import compare_index, refresh_index
 from .postgres_ask import Asker
@@ -27,7 +27,24 @@ from .postgres_reach import Reach, waited_for
 from .postgres_schema import prepare
 from .postgres_writer import COLUMNS, LINE, Writer
 from .sealing import KEY_OWNER
-from .store import PAGE, Append, Appended, Carrier, Growth, Lease, LogInfo, LogKind, Outage, Seen, Snapshot, Table
+from .store import (
+    PAGE,
+    Append,
+    Appended,
+    Carrier,
+    Compacted,
+    Growth,
+    Lease,
+    LogInfo,
+    LogKind,
+    Outage,
+    Prune,
+    Pruned,
+    Seen,
+    Sizes,
+    Snapshot,
+    Table,
+)
 from .wakes import Wakes, by_log
 
 FOLLOW_TRIES = 6
@@ -96,6 +113,30 @@ class PostgresStore:
     async def append(self, appends: Sequence[Append]) -> list[Appended]:
         """Record all of it or nothing, durably."""
         return await self._writer.append(appends)
+
+    # ---- Removing
+
+    async def prune(self, prune: Prune) -> Record:
+        """Remove a log, and record that it was removed."""
+        record = await self._links.run(lambda db: postgres_prune.prune_log(db, self._place, prune), repeat=False)
+        self._wakes.wake({WORKSPACE_LOG})
+        return record
+
+    async def pruned(self, log: LogId | None = None) -> list[Pruned]:
+        """Return the logs that were removed."""
+        return await self._links.run(lambda db: postgres_prune.pruned(db, log))
+
+    async def while_still(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do something while nobody can record anything."""
+        await self._links.run(lambda db: postgres_prune.while_still(db, work), repeat=False)
+
+    async def sizes(self, before: str = "") -> Sizes:
+        """Return how much there is."""
+        return await self._links.run(lambda db: postgres_prune.sizes(db, before))
+
+    async def compact(self, *, fully: bool = True) -> Compacted:
+        """Make the room of what was removed free. Nobody waits for it, so it is always done in full."""
+        return await self._links.run(postgres_prune.compact)
 
     # ---- Reading
 
@@ -194,7 +235,9 @@ class PostgresStore:
         async def work(db: Connection) -> None:
             key = (snapshot.log, snapshot.version)
             async with db.transaction():
-                if await db.fetch(masked, snapshot.log, snapshot.seq):
+                if await db.fetch(masked, snapshot.log, snapshot.seq) or await postgres_prune.pruned_of(
+                    db, [snapshot.log]
+                ):
                     return
                 await db.execute(
                     "INSERT INTO snapshots (log, version, seq, data) VALUES ($1, $2, $3, $4)"

@@ -7,6 +7,7 @@ from typing import Any
 
 from .index import INDEX, KEYS, REPLACED, TABLES, IndexRows, Row
 from .postgres_link import Connection, Place
+from .postgres_prune import pruned_of
 from .postgres_schema import make_index
 from .postgres_writer import arrays
 
@@ -24,7 +25,8 @@ async def save(db: Connection, place: Place, rows: IndexRows, since: int, positi
             return False
         if since <= 0:
             await _empty(db, place, version)
-        await _save_rows(db, rows)
+        # Rows may have been made of a log that was removed before they came here.
+        await _save_rows(db, rows.without(await pruned_of(db, rows.logs)))
         await db.execute("UPDATE counters SET value = $1 WHERE name = 'indexed'", position)
         return True
 

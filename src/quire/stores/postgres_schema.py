@@ -57,6 +57,16 @@ STEPS: tuple[str, ...] = (
     """,
     # The key with which servers seal what they tell each other.
     "CREATE TABLE lanes (one boolean PRIMARY KEY CHECK (one), key text NOT NULL)",
+    # Logs that were removed; the ids and keys that they had used, with the number of the log.
+    """
+    CREATE TABLE pruned (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, log text NOT NULL UNIQUE, kind text NOT NULL,
+        seq bigint NOT NULL, hash text NOT NULL, at text NOT NULL, name text NOT NULL, created_at text NOT NULL,
+        pruned_at text NOT NULL
+    );
+    CREATE TABLE used (id text PRIMARY KEY, log bigint NOT NULL);
+    CREATE TABLE used_keys (key text NOT NULL, owner text NOT NULL, log bigint NOT NULL, PRIMARY KEY (key, owner));
+    """,
 )
 
 VIEWS: dict[str, str] = {
@@ -65,6 +75,7 @@ VIEWS: dict[str, str] = {
         type, payload, imported, redacted, hash FROM events""",
     "notebooks": """SELECT log, name, archived, seq AS events, created_at, created_by, at AS updated_at
         FROM logs WHERE kind = 'notebook'""",
+    "pruned": """SELECT log, kind, name, seq AS events, hash, created_at, at AS updated_at, pruned_at FROM pruned""",
     **{name: f"SELECT * FROM index_{name}" for name in TABLES if name != "names"},
     "actors": """SELECT e.actor, split_part(e.actor, ':', 1) AS kind, n.name, e.events, e.first_at, e.last_at
         FROM (SELECT CASE WHEN imported THEN 'imported:' || actor ELSE actor END AS actor,

@@ -52,7 +52,10 @@ def arrays(types: Iterable[str]) -> str:
     return ", ".join(f"${number}::{kind}" for number, kind in enumerate(types, 1))
 
 
-_BEGIN = "BEGIN; SELECT FROM counters WHERE name = 'position' FOR UPDATE"
+LOCK = "SELECT FROM counters WHERE name = 'position' FOR UPDATE"
+_BEGIN = f"BEGIN; {LOCK}"
+_USED = "-"
+"""Instead of a type, in rows that tell what was used up by logs that were removed."""
 # All in one answer, to save round trips while others wait: a head is a row without an id, the position one without a log.
 _LOOK_UP = f"""
 SELECT NULL AS log, value AS seq, NULL AS id, NULL AS key, NULL AS cause, NULL AS at, NULL AS actor, NULL AS on_behalf_of,
@@ -61,6 +64,12 @@ SELECT NULL AS log, value AS seq, NULL AS id, NULL AS key, NULL AS cause, NULL A
 UNION ALL SELECT log, seq, NULL, NULL, NULL, at, NULL, NULL, NULL, NULL, NULL, hash, false, false FROM logs WHERE log = ANY($1::text[])
 UNION ALL SELECT {COLUMNS} FROM events WHERE id = ANY($2::text[]) AND NOT imported
 UNION ALL SELECT {COLUMNS} FROM events WHERE key = ANY($3::text[]) AND key IS NOT NULL AND NOT imported
+UNION ALL SELECT log, 0, NULL, NULL, NULL, NULL, NULL, NULL, '{_USED}', NULL, NULL, NULL, false, false
+    FROM pruned WHERE log = ANY($1::text[])
+UNION ALL SELECT pruned.log, 0, used.id, NULL, NULL, NULL, NULL, NULL, '{_USED}', NULL, NULL, NULL, false, false
+    FROM used JOIN pruned ON pruned.number = used.log WHERE used.id = ANY($2::text[])
+UNION ALL SELECT pruned.log, 0, NULL, used.key, NULL, NULL, used.owner, NULL, '{_USED}', NULL, NULL, NULL, false, false
+    FROM used_keys used JOIN pruned ON pruned.number = used.log WHERE used.key = ANY($3::text[])
 """
 # Records all or, when the position is another or (unless $17) an id or key is taken, nothing; says whether it did.
 # If somebody commits while this waits for the row, the position is another: so what it saw before holds after.
@@ -70,6 +79,7 @@ WITH record AS MATERIALIZED (
 place AS (
     UPDATE counters SET value = value + cardinality($1::text[]) WHERE name = 'position' AND value = $16 AND ($17 OR NOT (
         EXISTS (SELECT FROM events WHERE id = ANY($3::text[]) AND NOT imported) OR
+        EXISTS (SELECT FROM used WHERE id = ANY($3::text[])) OR EXISTS (SELECT FROM used_keys WHERE key = ANY($4::text[])) OR
         EXISTS (SELECT FROM events WHERE key = ANY($4::text[]) AND key IS NOT NULL AND NOT imported)))
     RETURNING true AS free),
 put AS (INSERT INTO events (position, {COLUMNS}) SELECT $16 + n, {COLUMNS} FROM place, record),
@@ -354,11 +364,22 @@ async def _look_up(connection: Connection, batch: Sequence[Sequence[Append]]) ->
         record = Record(*row)
         if row[0] is None:
             position = record.seq
+        elif row[8] == _USED:
+            _note_used(taken, row[0], row[2], row[3], row[6])
         elif row[2] is None:
             heads[record.log] = Head(record.seq, record.hash, record.at)
         else:
             taken.add(record)
     return position, heads, taken
+
+
+def _note_used(taken: Taken, log: LogId, id: str | None, key: str | None, owner: str) -> None:
+    if id is not None:
+        taken.gone_ids[id] = log
+    elif key is not None:
+        taken.gone_keys[key, owner] = log
+    else:
+        taken.gone.add(log)
 
 
 def _lines(sealed: Sealed, heads: dict[LogId, Head]) -> list[tuple[Any, ...]]:

@@ -6,15 +6,15 @@ are taken, and asks `seal` what to write. One order, no gaps, each id and key on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from ..core.chain import Head, Record, sealed_hash
-from ..core.errors import BadInput, Conflict, QuireError
-from ..core.ids import HOUSE_KEYS, LogId, key_owner
-from .store import Append, Appended, Unsealed
+from ..core.errors import BadInput, Conflict, QuireError, Refused
+from ..core.ids import HOUSE_KEYS, WORKSPACE_LOG, LogId, key_owner
+from .store import Append, Appended, Prune, Unsealed
 
 KEY_OWNER = f"CASE WHEN substr(key, 1, {len(HOUSE_KEYS)}) = '{HOUSE_KEYS}' THEN '' ELSE actor END"
 """`key_owner`, as databases say it. It stands in their unique indexes, so it never changes."""
@@ -26,6 +26,11 @@ class Taken(msgspec.Struct, kw_only=True):
     ids: dict[str, Record] = {}
     keys: dict[tuple[str, str], Record] = {}
     """By key, and by within whose keys it is unique."""
+    gone: set[LogId] = set()
+    """Those of the batch's logs that were pruned."""
+    gone_ids: dict[str, LogId] = {}
+    gone_keys: dict[tuple[str, str], LogId] = {}
+    """The same ids and keys where they were used in a log that was pruned, and in which one."""
 
     def add(self, record: Record) -> None:
         """Note a record that is there now."""
@@ -41,6 +46,19 @@ class Taken(msgspec.Struct, kw_only=True):
         if found is not None or one.key is None:
             return found
         return self.keys.get((one.key, key_owner(one.key, one.actor)))
+
+    def check(self, append: Append) -> None:
+        """Refuse what was used up by a log that is no longer there: its records cannot be answered with."""
+        if append.log in self.gone:
+            told = f"Log {append.log} was pruned: nothing more is recorded in it, and its id is not used again"
+            raise Refused(f"{told}. See `quire verify`.", log=append.log)
+        for one in append.records:
+            log = self.gone_ids.get(one.id)
+            if log is None and one.key is not None:
+                log = self.gone_keys.get((one.key, key_owner(one.key, one.actor)))
+            if log is not None:
+                told = f"Event id {one.id!r}, or its key, was used in log {log}, which was pruned since"
+                raise Refused(f"{told}. It was recorded once, and is not recorded again.", log=log)
 
 
 class Sealed(msgspec.Struct, kw_only=True):
@@ -79,6 +97,8 @@ def _seal_request(request: Sequence[Append], heads: dict[LogId, Head], taken: Ta
     if first is not None:
         return first
     for append in request:
+        taken.check(append)
+    for append in request:
         _check_expected(append, heads.get(append.log) or Head())
     answers: list[Appended] = []
     for append in request:
@@ -92,6 +112,25 @@ def _seal_request(request: Sequence[Append], heads: dict[LogId, Head], taken: Ta
         done.appends.append(append)
         answers.append(Appended(tuple(records)))
     return answers
+
+
+def check_prune(prune: Prune, head: Head, newer: Iterable[Record]) -> None:
+    """Refuse to remove a log that is not as it was looked at, or that something refers to by now."""
+    if (prune.head.seq, prune.head.hash) != (head.seq, head.hash):
+        raise Conflict(f"Log {prune.log} has grown, or is gone: it was not pruned.", log=prune.log, seq=head.seq)
+    for record in newer:
+        if record.log != prune.log and prune.refers(record):
+            told = f"Event {record.seq} of log {record.log} refers to log {prune.log} by now"
+            raise Conflict(f"{told}: it was not pruned.", log=prune.log)
+
+
+def seal_note(note: Unsealed, head: Head) -> Record:
+    """The record at the end of the workspace's log that tells of a log that was removed."""
+    (record,) = _seal_append(
+        Append(log=WORKSPACE_LOG, kind="workspace", expected=head.seq, records=(note,)),
+        head,
+    )
+    return record
 
 
 def _check_expected(append: Append, head: Head) -> None:

@@ -12,7 +12,7 @@ import contextlib
 import sqlite3
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -22,13 +22,30 @@ import msgspec
 from ..core.chain import Head, Record
 from ..core.errors import Unavailable
 from ..core.ids import ActorId, EventId, LogId, key_owner
+from ..disk import in_thread
 from .ask import ask, index_schema
 from .index import INDEX, REPLACED, TABLES, IndexRows, table_of
 from .indexing import compare_index, refresh_index
 from .sealing import KEY_OWNER
 from .sqlite_file import connect, explain, let_go, prepare
-from .sqlite_writer import COLUMNS, LINE, Request, SqliteWriter, record_from
-from .store import PAGE, Append, Appended, Growth, Lease, LogInfo, LogKind, Seen, Snapshot, Table
+from .sqlite_prune import COLUMNS, LINE, compact, pruned, pruned_of, record_from, sizes
+from .sqlite_writer import Request, SqliteWriter
+from .store import (
+    PAGE,
+    Append,
+    Appended,
+    Compacted,
+    Growth,
+    Lease,
+    LogInfo,
+    LogKind,
+    Prune,
+    Pruned,
+    Seen,
+    Sizes,
+    Snapshot,
+    Table,
+)
 from .wakes import Wakes, by_log
 
 POLL_SECONDS = 0.01
@@ -40,6 +57,8 @@ QUERIES = 32
 """How many questions are answered at once, on threads and connections that nothing else waits for."""
 SNAPSHOT_SPACING = 10_000
 """Of the older snapshots of a log, one in so many numbers is kept, for reading the past."""
+
+_POSITION = "SELECT coalesce(max(position), 0) FROM events"
 
 T = TypeVar("T")
 
@@ -76,6 +95,48 @@ class SqliteStore:
 
     def _write(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
         return self._writer.ask(Request(self._loop.create_future(), work=work))
+
+    # ---- Removing
+
+    async def prune(self, prune: Prune) -> Record:
+        """Remove a log, and record that it was removed."""
+        return await self._writer.ask(Request(self._loop.create_future(), prune=prune))
+
+    async def pruned(self, log: LogId | None = None) -> list[Pruned]:
+        """Return the logs that were removed."""
+        return await self._read(lambda db: pruned(db, log))
+
+    async def while_still(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do something while nobody can record anything."""
+
+        def begin() -> sqlite3.Connection:
+            connection = connect(self._path)
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+        try:
+            connection = await in_thread(begin)
+        except sqlite3.Error as error:
+            raise explain(error, self._path) from error
+        try:
+            await work()
+        finally:
+            connection.close()
+
+    async def sizes(self, before: str = "") -> Sizes:
+        """Return how much there is."""
+        return await self._read(lambda db: sizes(db, before))
+
+    async def compact(self, *, fully: bool = True) -> Compacted:
+        """Give the room of what was removed back to the disk."""
+        try:
+            return await in_thread(lambda: compact(self._path, fully=fully))
+        except sqlite3.Error as error:
+            raise explain(error, self._path) from error
 
     # ---- Reading
 
@@ -177,9 +238,7 @@ class SqliteStore:
 
     async def position(self) -> int:
         """Return the position of the last record."""
-        (position,) = await self._read(
-            lambda db: db.execute("SELECT coalesce(max(position), 0) FROM events").fetchone()
-        )
+        (position,) = await self._read(lambda db: db.execute(_POSITION).fetchone())
         return position
 
     def _poll(self) -> None:
@@ -207,7 +266,7 @@ class SqliteStore:
     def _news(self, connection: sqlite3.Connection, since: int | None) -> tuple[int, list[LogId] | None]:
         """How far events go, and which logs others made grow since; None: whatever came before anybody looked."""
         if since is None:
-            return connection.execute("SELECT coalesce(max(position), 0) FROM events").fetchone()[0], None
+            return connection.execute(_POSITION).fetchone()[0], None
         sql = "SELECT max(position), log, max(seq) FROM events WHERE position > ? GROUP BY log"
         rows = connection.execute(sql, (since,)).fetchall()
         # Leases change, too, and what was written here has woken everybody already.
@@ -222,6 +281,8 @@ class SqliteStore:
         def work(db: sqlite3.Connection) -> None:
             masked = "SELECT 1 FROM events WHERE log = ? AND seq > ? AND type = 'payload_redacted' LIMIT 1"
             if db.execute(masked, (snapshot.log, snapshot.seq)).fetchone():
+                return
+            if pruned_of(db, [snapshot.log]):
                 return
             key = (snapshot.log, snapshot.version)
             db.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", (*key, snapshot.seq, snapshot.data))
@@ -341,7 +402,8 @@ class SqliteStore:
         def work(db: sqlite3.Connection) -> bool:
             if _indexed(db) != since:
                 return False
-            _save_rows(db, rows, anew=since <= 0)
+            # Rows may have been made of a log that was removed before they came here.
+            _save_rows(db, rows.without(pruned_of(db, rows.logs)), anew=since <= 0)
             db.executemany("UPDATE counters SET value = ? WHERE name = ?", [(position, "indexed"), (INDEX, "index")])
             return True
 

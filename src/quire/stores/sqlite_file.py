@@ -19,7 +19,7 @@ from .ask import index_schema
 from .sealing import KEY_OWNER
 
 APPLICATION_ID = 0x51756972  # "Quir"
-SCHEMA = 3
+SCHEMA = 4
 BUSY_SECONDS = 30.0
 CHECKPOINT_PAGES = 4000
 """How long the write-ahead log gets before it is folded into the file: 16 MB, four times the default."""
@@ -28,6 +28,17 @@ _KEYS = f"CREATE UNIQUE INDEX events_key ON events (key, {KEY_OWNER}) WHERE key 
 _SEEN = """CREATE TABLE seen (
     log TEXT NOT NULL, actor TEXT NOT NULL, seq INTEGER NOT NULL, at TEXT NOT NULL, PRIMARY KEY (log, actor)
 ) WITHOUT ROWID, STRICT"""
+_PRUNED = (
+    """CREATE TABLE pruned (
+    number INTEGER PRIMARY KEY, log TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL,
+    at TEXT NOT NULL, name TEXT NOT NULL, created_at TEXT NOT NULL, pruned_at TEXT NOT NULL
+) STRICT""",
+    "CREATE TABLE used (id TEXT PRIMARY KEY, log INTEGER NOT NULL) WITHOUT ROWID, STRICT",
+    """CREATE TABLE used_keys (
+    key TEXT NOT NULL, owner TEXT NOT NULL, log INTEGER NOT NULL, PRIMARY KEY (key, owner)
+) WITHOUT ROWID, STRICT""",
+)
+"""Logs that were removed; the ids and keys that they had used, with the number of the log."""
 _TABLES = f"""
 CREATE TABLE logs (
     log TEXT PRIMARY KEY, kind TEXT NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL, at TEXT NOT NULL,
@@ -47,10 +58,11 @@ CREATE TABLE snapshots (
 CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, epoch INTEGER NOT NULL, ends REAL NOT NULL) WITHOUT ROWID, STRICT;
 CREATE TABLE tokens (digest TEXT PRIMARY KEY, token TEXT NOT NULL) WITHOUT ROWID, STRICT;
 {_SEEN};
+{";".join(_PRUNED)};
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID, STRICT;
 INSERT INTO counters VALUES ('epoch', 0), ('indexed', 0), ('index', 0);
 """
-_STEPS = {1: ("DROP INDEX events_key", _KEYS), 2: (_SEEN,)}
+_STEPS = {1: ("DROP INDEX events_key", _KEYS), 2: (_SEEN,), 3: _PRUNED}
 """What brings a file of an older format to the next one. A step that was released is never edited."""
 
 
@@ -170,6 +182,8 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA synchronous = FULL")
         if not read_only:
+            # Of a file that is not made yet: its room can be given back page by page. Of others it changes nothing.
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             _switch_to_wal(connection)
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")

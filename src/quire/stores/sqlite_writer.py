@@ -21,19 +21,18 @@ import msgspec
 
 from ..core.chain import Head, Record
 from ..core.errors import QuireError, Unavailable
-from ..core.ids import LogId
+from ..core.ids import WORKSPACE_LOG, LogId
 from .sealing import Sealed, Taken, seal, wanted
 from .sqlite_file import BUSY_SECONDS, connect, explain, is_frozen
-from .store import About, Append
+from .sqlite_prune import COLUMNS, LINE, has_pruned, prune_log, record_from, used_before
+from .store import About, Append, Prune
 
-COLUMNS = "log, seq, id, key, cause, at, actor, on_behalf_of, type, payload, digest, hash, imported, redacted"
 # OR ROLLBACK: so SQLite keeps no copy of every page it touches, to undo just this statement.
 _INSERT = f"INSERT OR ROLLBACK INTO events ({COLUMNS}) VALUES {{}}"
 _UPDATE = """WITH new (log, seq, hash, at) AS (VALUES {})
     UPDATE OR ROLLBACK logs SET seq = new.seq, hash = new.hash, at = new.at FROM new WHERE logs.log = new.log"""
 MOST_TOLD = 1000
 """Of so many logs it is known how far their followers were woken."""
-LINE = "log, kind, seq, hash, at, name, archived, created_at, created_by"
 
 
 class Request(msgspec.Struct):
@@ -42,6 +41,7 @@ class Request(msgspec.Struct):
     future: asyncio.Future[Any]
     appends: Sequence[Append] | None = None
     work: Callable[[sqlite3.Connection], Any] | None = None
+    prune: Prune | None = None
     checkpoint: bool = False
     """Whether the write-ahead log is to be folded into the file afterwards: something in it was masked."""
 
@@ -59,6 +59,7 @@ class SqliteWriter:
         self.told: dict[LogId, int] = {}
         """How far each of the logs that were written last goes for those who are woken from here."""
         self._data_version: int | None = None
+        self._has_pruned: bool | None = None
         self._closed = False
         self._is_frozen = is_frozen(path)
         self._connection = connect(path, read_only=self._is_frozen)
@@ -130,11 +131,29 @@ class SqliteWriter:
         appending = [request.appends for request in batch if request.appends is not None]
         sealed = self._record(connection, appending) if appending else Sealed()
         waiting = iter(sealed.answers)
-        answers = [_apart(connection, request.work) if request.work is not None else next(waiting) for request in batch]
+        answers = [
+            next(waiting) if request.appends is not None else _apart(connection, self._work_of(request))
+            for request in batch
+        ]
         connection.execute("COMMIT")
         if any(request.checkpoint for request in batch):
             self._checkpoint(connection)
-        return answers, {append.log for append in sealed.appends}
+        grown = {append.log for append in sealed.appends if append.log in self._heads}
+        return answers, grown | {WORKSPACE_LOG for request in batch if request.prune is not None} & self._heads.keys()
+
+    def _work_of(self, request: Request) -> Callable[[sqlite3.Connection], Any]:
+        prune = request.prune
+        if prune is None:
+            return request.work or (lambda _: None)
+
+        def work(connection: sqlite3.Connection) -> Record:
+            record = prune_log(connection, prune)
+            self._heads.pop(prune.log, None)
+            self._heads[WORKSPACE_LOG] = Head(record.seq, record.hash, record.at)
+            self._has_pruned = True
+            return record
+
+        return work
 
     def _checkpoint(self, connection: sqlite3.Connection) -> None:
         """Fold the write-ahead log into the file, if no reader is in the way for long."""
@@ -146,12 +165,12 @@ class SqliteWriter:
         (version,) = connection.execute("PRAGMA data_version").fetchone()
         if version != self._data_version:  # another process wrote
             self._heads.clear()
-            self._data_version = version
+            self._data_version, self._has_pruned = version, None
 
     def _record(self, connection: sqlite3.Connection, batch: list[Sequence[Append]]) -> Sealed:
         # Ids and keys are almost always new: let the unique indexes tell, and look only when they do.
         heads = self._heads_of(connection, batch)
-        sealed = seal(batch, heads, Taken())
+        sealed = seal(batch, heads, self._used(connection, batch))
         settled = not any(isinstance(answer, QuireError) for answer in sealed.answers)
         try:
             if settled:
@@ -162,11 +181,17 @@ class SqliteWriter:
             self._forget_stale_heads(connection)
         if not settled:
             heads = self._heads_of(connection, batch)
-            sealed = seal(batch, heads, taken_before(connection, batch))
+            sealed = seal(batch, heads, taken_before(connection, batch, self._used(connection, batch)))
             many(connection, _INSERT, map(msgspec.structs.astuple, sealed.records))
         note(connection, sealed, heads)
         self._heads |= heads
         return sealed
+
+    def _used(self, connection: sqlite3.Connection, batch: list[Sequence[Append]]) -> Taken:
+        """What was used up by logs that were removed: where none ever was, nothing is looked up."""
+        if self._has_pruned is None:
+            self._has_pruned = has_pruned(connection)
+        return used_before(connection, batch) if self._has_pruned else Taken()
 
     def _heads_of(self, connection: sqlite3.Connection, batch: list[Sequence[Append]]) -> dict[LogId, Head]:
         logs = {append.log for request in batch for append in request}
@@ -193,20 +218,20 @@ def _apart(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], 
     connection.execute("SAVEPOINT work")
     try:
         return work(connection)
-    except (sqlite3.IntegrityError, sqlite3.ProgrammingError, ValueError, OverflowError, TypeError) as error:
+    except (
+        sqlite3.IntegrityError,
+        sqlite3.ProgrammingError,
+        ValueError,
+        OverflowError,
+        TypeError,
+        QuireError,
+    ) as error:
         connection.execute("ROLLBACK TO work")
         return error
 
 
-def record_from(row: Sequence[Any]) -> Record:
-    """A row with COLUMNS, as a record."""
-    *fields, imported, redacted = row
-    return Record(*fields, bool(imported), bool(redacted))  # pyright: ignore[reportCallIssue] - the columns are Record's
-
-
-def taken_before(connection: sqlite3.Connection, batch: list[Sequence[Append]]) -> Taken:
-    """What was recorded under one of the ids and keys of a batch."""
-    taken = Taken()
+def taken_before(connection: sqlite3.Connection, batch: list[Sequence[Append]], taken: Taken) -> Taken:
+    """What was recorded under one of the ids and keys of a batch, added to what is known of them."""
     _, ids, keys = wanted(batch)
     sql = f"SELECT {COLUMNS} FROM events WHERE {{}} IN (SELECT value FROM json_each(?)) AND imported = 0"
     for column, values in (("id", ids), ("key", keys)):

@@ -72,6 +72,64 @@ class Appended(msgspec.Struct, frozen=True):
     repeated: bool = False
 
 
+class Prune(msgspec.Struct, frozen=True, kw_only=True):
+    """A log to be removed whole, and what is recorded of that at the end of the workspace's log: both, or nothing."""
+
+    log: LogId
+    head: Head
+    """Where the log has to be: one that has grown is not removed."""
+    note: Unsealed
+    since: int
+    """The position up to which it was looked whether anything refers to the log."""
+    refers: Callable[[Record], bool]
+    """Whether a record, of those that came after `since`, does. Asked while nobody can write."""
+
+
+class Pruned(msgspec.Struct, frozen=True, kw_only=True):
+    """A log that was here, as it was when it was removed."""
+
+    log: LogId
+    kind: LogKind
+    head: Head
+    name: str
+    created_at: str
+    pruned_at: str
+
+
+class Sizes(msgspec.Struct, frozen=True, kw_only=True):
+    """How much a store holds."""
+
+    notebooks: int
+    runs: int
+    pruned: int
+    """Logs that were here."""
+    events: int
+    event_bytes: int
+    """What events say, without what the database needs to find them."""
+    database_bytes: int
+    free_bytes: int = 0
+    """What the database has on disk and does not use: `compact` gives it back."""
+    old_runs: int = 0
+    """Runs of which nothing was heard since the time that was asked for, whatever keeps them."""
+    old_bytes: int = 0
+
+
+class Compacted(msgspec.Struct, frozen=True, kw_only=True):
+    """What the database took on disk before and after, and why it was not compacted, if so."""
+
+    before: int
+    after: int
+    skipped: str = ""
+
+
+class BlobFound(msgspec.Struct, frozen=True):
+    """A blob as a list shows it. `seconds_old`: since it was put there, or put there again."""
+
+    hash: str
+    size: int
+    seconds_old: float
+
+
 class LogInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A line in a list of logs."""
 
@@ -161,12 +219,23 @@ class Blobs(Protocol):
         """Remove a blob. Does nothing if there is none."""
         ...
 
+    async def delete_old(self, hash: str, seconds: float) -> bool:
+        """Remove a blob that nobody has put there for so long; say whether that was done.
+
+        Who puts the same bytes at this moment finds them kept, or keeps them anew.
+        """
+        ...
+
     async def verify(self, hash: str) -> bool:
         """Say whether a blob's bytes still are what its name says. NotFound if there is no such blob."""
         ...
 
     def list(self) -> AsyncIterator[str]:
         """Yield the hash of every blob, in no order that could be relied on."""
+        ...
+
+    def scan(self) -> AsyncIterator[BlobFound]:
+        """Yield every blob with its size and age."""
         ...
 
     async def close(self) -> None:
@@ -212,6 +281,30 @@ class Store(Protocol):
 
         What is called first is tried first, whether or not the caller awaits in between.
         """
+        ...
+
+    async def prune(self, prune: Prune) -> Record:
+        """Remove a log with its snapshots and its rows in the index, durably, and return the record that says so.
+
+        Conflict, and nothing done, when the log is not at that head, or something that was recorded since refers to it.
+        Its id, and the ids and keys that were used in it, stay used: an append with one of them is refused.
+        """
+        ...
+
+    async def pruned(self, log: LogId | None = None) -> list[Pruned]:
+        """Return the logs that were removed, the last one first, or the one of this id."""
+        ...
+
+    async def while_still(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do something short while nobody, in whatever process, can record anything."""
+        ...
+
+    async def sizes(self, before: str = "") -> Sizes:
+        """Return how much there is, and how much of it runs that ended their log before a time."""
+        ...
+
+    async def compact(self, *, fully: bool = True) -> Compacted:
+        """Give the room of what was removed back to the disk; without `fully`, only as far as it keeps nobody waiting."""
         ...
 
     async def read(

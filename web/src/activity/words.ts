@@ -83,6 +83,7 @@ export const WORDS: Record<KnownEvent["type"], Wording> = {
   actor_paused: say("paused an agent"),
   actor_resumed: say("let an agent go on"),
   log_imported: say("imported a log"),
+  log_pruned: say("removed an old run"),
 }
 
 /** How many cells are named before the rest is counted. */

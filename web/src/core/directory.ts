@@ -67,6 +67,7 @@ function add(now: Writable<Directory>, entry: Entry): void {
     case "log_imported":
       now.imports.set(event.log, { seq: event.seq, hash: event.hash, by: by(entry), at: entry.at })
       break
+    case "log_pruned":
     case "payload_redacted":
       break
     default:

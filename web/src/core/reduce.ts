@@ -202,6 +202,7 @@ const BRANCHES: Branches = {
   actor_paused: nothing,
   actor_resumed: nothing,
   log_imported: nothing,
+  log_pruned: nothing,
 }
 
 // A type may be `constructor`: no lookup on an object.

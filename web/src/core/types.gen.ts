@@ -685,6 +685,17 @@ export interface LogImported {
   readonly hash: string
 }
 
+/** A log was removed with all its events. `seq` and `hash` are its head as it was; the ids and keys in it stay used. */
+export interface LogPruned {
+  readonly type: "log_pruned"
+  readonly log: LogId
+  readonly seq: number
+  readonly hash: string
+  readonly name?: string
+  /** How the run had ended. */
+  readonly status?: RunStatus | null
+}
+
 export type ExecutionEvent =
   | ExecutionRequested
   | ScratchRequested
@@ -759,7 +770,15 @@ export type NotebookEvent =
 
 export type PauseEvent = ActorPaused | ActorResumed
 
-export type WorkspaceEvent = ActorKnown | RoleSet | PolicySet | TokenCreated | TokenRevoked | LogImported | PauseEvent
+export type WorkspaceEvent =
+  | ActorKnown
+  | RoleSet
+  | PolicySet
+  | TokenCreated
+  | TokenRevoked
+  | LogImported
+  | LogPruned
+  | PauseEvent
 
 export type KnownEvent = PayloadRedacted | NotebookEvent | WorkspaceEvent
 

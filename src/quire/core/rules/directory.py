@@ -38,6 +38,9 @@ def accept_in_directory(now: Directory, event: e.WorkspaceEvent, asking: Asking)
             check_id(event.log, "Log")
             if event.log in now.imports:
                 raise Refused(f"Log {event.log!r} was imported already, at {now.imports[event.log].at}.")
+        case e.LogPruned():
+            told = "log_pruned is recorded by who removes the log, together with that"
+            raise Refused(f"{told}: `quire runs prune`. Nobody says it of a log that is there.")
         case _:
             assert_never(event)
     return event
