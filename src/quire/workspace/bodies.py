@@ -341,6 +341,17 @@ class Verifying(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
     logs: tuple[LogId, ...] | None = None
 
 
+class Pruning(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which runs to remove."""
+
+    older_than: Annotated[str, Meta(min_length=1, max_length=100)]
+    """An age (30d, 8h), or a time (ISO 8601)."""
+    keep_last: Number = 0
+    """So many of each notebook or file stay, however old they are."""
+    only: tuple[LogId, ...] | None = None
+    """Of these alone, where given."""
+
+
 class Redacting(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which events to mask, and why: all they say, or wherever the secret stands."""
 

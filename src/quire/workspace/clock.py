@@ -42,6 +42,12 @@ def later(seconds: float) -> str:
     return stamp(datetime.now(UTC) + timedelta(seconds=seconds))
 
 
+def earlier(now: str, later: str) -> str:
+    """The time that is as long before `now` as `later` is after it."""
+    at = datetime.fromisoformat(now)
+    return stamp(at - (datetime.fromisoformat(later) - at))
+
+
 def stamp(time: datetime) -> str:
     """A time in UTC as text that sorts."""
     return time.isoformat(timespec="microseconds")[:26] + "Z"

@@ -26,13 +26,14 @@ from ..core.notebook import Notebook
 from ..core.policies import RUN_WITH_PARAMETERS, permission, with_permission
 from ..core.reduce import REDUCER, fold
 from ..core.undo import UndoPlan
-from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Outage, Seen, Store, Table
+from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Outage, Seen, Sizes, Store, Table
 from . import (
     access,
     clock,
     holds,
     invitations,
     notebook_access,
+    pruning,
     redacting,
     run_policy,
     signing_in,
@@ -54,6 +55,7 @@ from .leases import LEASE_SECONDS, held_for, lease_name, take
 from .live import Live
 from .notebook_access import NotebookAccess
 from .proposing import as_proposal, has_to_ask
+from .pruning import PrunePlan, PruneStep
 from .rights import Rights, Standing
 from .run_policy import RunPolicy
 from .sharing import Shared
@@ -396,7 +398,11 @@ class LocalWorkspace:
         if log == WORKSPACE_LOG:
             raise BadInput("The workspace log is not a notebook. `quire log workspace` shows its events.")
         notebook = await self._live(log).read() if seq is None else await self._read_at(log, seq)
+        if notebook.run is not None and not notebook.run.is_open and await self._shared.store.info(log) is None:
+            self._shared.live.pop(log, None)  # somebody removed it, and we have kept it in memory
+            notebook = Notebook()
         if not notebook.seq:
+            await self._check_pruned(log)
             raise NotFound(f"There is no notebook or run {log!r}.{await self._similar(log)}")
         return notebook
 
@@ -538,7 +544,18 @@ class LocalWorkspace:
         info = await self._shared.store.info(LogId(name))
         if info is not None and await self._readable([info.log]):
             return info
-        return pick(name, await self.logs())
+        try:
+            return pick(name, await self.logs())
+        except NotFound:
+            await self._check_pruned(LogId(name))
+            raise
+
+    async def _check_pruned(self, log: LogId) -> None:
+        """Say of a log that it was removed, to those who may read everything: of what it was nobody else is told."""
+        gone = [] if self.identity.is_bound else await self._shared.store.pruned(log)
+        if gone:
+            told = f"{gone[0].kind} {log} ({gone[0].name!r}) was pruned at {gone[0].pruned_at[:16]} UTC".capitalize()
+            raise NotFound(f"{told}. What is left of it is its head: `quire verify`.")
 
     async def _similar(self, name: str) -> str:
         return similar(name, await self.logs())
@@ -660,11 +677,11 @@ class LocalWorkspace:
 
     async def verify(self, logs: Sequence[LogId] | None = None) -> AsyncIterator[Verified]:
         """Check the chains of these logs (of all when None), one by one."""
-        imports = (await self._directory()).imports
+        imports, pruned = (await self._directory()).imports, await pruning.pruned_logs(self._shared.store)
         for info in await self.logs():
             if logs is None or info.log in logs:
                 imported = imports[info.log].seq if info.log in imports else 0
-                yield await verify_log(self._shared.store, info, imported)
+                yield pruning.check_gone(await verify_log(self._shared.store, info, imported), pruned)
 
     async def forget_snapshots(self, log: LogId) -> None:
         """Throw away what is derived from a log, snapshots, index and its line in lists; it is made anew."""
@@ -702,6 +719,41 @@ class LocalWorkspace:
         await store.forget_index()
         await redacting.remove_blobs(store, blobs, gone)
         return entries
+
+    # ---- Removing old runs
+
+    async def plan_prune(self, older_than: str, keep_last: int = 0) -> PrunePlan:
+        """Look which runs that are so old (30d), or from before a time, may go. Needs `admin`."""
+        await self._check(WORKSPACE_LOG, "admin")
+        if keep_last < 0:
+            raise BadInput(f"So many runs cannot be kept: {keep_last}. Give 0 or more.")
+        infos = await self.logs("run")
+        mine = await self.scopes([info.log for info in infos])
+        infos = [info for info in infos if "admin" in mine[info.log]]
+        before = pruning.before_of(older_than, self._shared.clock())
+        return await pruning.plan(self._shared.store, self._rights.references, infos, before, keep_last)
+
+    async def prune(
+        self, older_than: str, keep_last: int = 0, *, only: Collection[LogId] | None = None, fully: bool = True
+    ) -> AsyncIterator[PruneStep]:
+        """Remove such runs (of those in `only`), the blobs that nothing refers to then, and their room on disk."""
+        store, references = self._shared.store, self._rights.references
+        planned = await self.plan_prune(older_than, keep_last)
+        async for step in pruning.prune(store, self.identity, planned, only):
+            if step.pruned is not None:
+                self._shared.live.pop(step.pruned.log, None)
+            yield step
+        blobs, blob_bytes = await pruning.collect_blobs(store, self._shared.blobs, references)
+        yield PruneStep(blobs=blobs, blob_bytes=blob_bytes)
+        done = await store.compact(fully=fully)
+        yield PruneStep(database_before=done.before, database_after=done.after, not_compacted=done.skipped)
+
+    async def sizes(self, older_than: str = "30d") -> tuple[Sizes, int, int]:
+        """Return how much the store holds, how many blobs there are, and how large they are together."""
+        await self.check_query()
+        sizes = await self._shared.store.sizes(pruning.before_of(older_than, self._shared.clock()))
+        blobs = [found.size async for found in self._shared.blobs.scan()]
+        return sizes, len(blobs), sum(blobs)
 
     # ---- Carrying whole logs
 

@@ -13,7 +13,8 @@ import asyncio
 from collections import OrderedDict
 
 from ..core import codec
-from ..core.ids import ActorId, LogId
+from ..core.events import LogPruned
+from ..core.ids import WORKSPACE_LOG, ActorId, LogId
 from ..core.shape import blob_refs
 from ..stores.store import Growth, Store
 
@@ -62,6 +63,15 @@ class References:
         if lease is not None:
             await self._store.release(lease)
 
+    async def catch_up(self) -> None:
+        """Read what was recorded meanwhile."""
+        async with self._lock:
+            await self._catch_up()
+
+    def known(self, hash: str) -> set[LogId]:
+        """The logs with an event that refers to a blob, as of the last look."""
+        return self._logs.get(hash, set())
+
     async def logs(self, hash: str) -> set[LogId]:
         """The logs with an event that refers to a blob, as of now."""
         async with self._lock:
@@ -75,9 +85,20 @@ class References:
         async for page in self._store.feed(self._position):
             for growth in page:
                 await self._note(growth)
+            self._forget({log for growth in page if growth.log == WORKSPACE_LOG for log in await self._pruned(growth)})
             self._position = max(growth.position for growth in page)
             if self._position >= position:
                 return
+
+    async def _pruned(self, growth: Growth) -> list[LogId]:
+        """The logs that were removed, as the workspace's log tells in what it grew by."""
+        records = await self._store.read(growth.log, growth.first - 1, growth.seq, types=("log_pruned",))
+        events = [codec.entry(record).event for record in records]
+        return [event.log for event in events if isinstance(event, LogPruned)]
+
+    def _forget(self, gone: set[LogId]) -> None:
+        if gone:
+            self._logs = {hash: left for hash, logs in self._logs.items() if (left := logs - gone)}
 
     async def _note(self, growth: Growth) -> None:
         since = growth.first - 1

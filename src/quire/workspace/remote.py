@@ -29,6 +29,7 @@ from .drafts import check_drafts
 from .finding import pick
 from .holds import Hold
 from .leases import LEASE_SECONDS
+from .pruning import PrunePlan, PruneStep
 from .remote_address import check_secret, read_address
 from .remote_calls import ANSWER_BYTES, PATIENT, PAUSES, READ_SECONDS, Calls, path, unexpected, waited_for
 from .remote_lanes import RemoteLanes
@@ -281,6 +282,20 @@ class RemoteWorkspace:
         asked = path("logs", _checked(log), "holding")
         found = await self._calls.ask("POST", asked, bodies.Holding, body=bodies.Looking(secret=secret), seconds=600)
         return found.seqs
+
+    async def plan_prune(self, older_than: str, keep_last: int = 0) -> PrunePlan:
+        """Look which runs that are so old (30d), or from before a time, may go. Needs `admin`."""
+        body = bodies.Pruning(older_than=older_than, keep_last=keep_last)
+        return await self._calls.ask("POST", path("prune", "plan"), PrunePlan, body=body, seconds=600)
+
+    async def prune(
+        self, older_than: str, keep_last: int = 0, *, only: Collection[LogId] | None = None
+    ) -> AsyncIterator[PruneStep]:
+        """Remove such runs (of those in `only`), the blobs that nothing refers to then, and their room on disk."""
+        body = bodies.Pruning(older_than=older_than, keep_last=keep_last, only=None if only is None else tuple(only))
+        async with self._calls.opened("POST", path("prune"), body=body, seconds=3600) as response:
+            async for line in self._calls.lines(response):
+                yield self._calls.read_line(line, PruneStep)
 
     # ---- Carrying whole logs
 

@@ -7,7 +7,7 @@ Whoever has a `Workspace` acts as one identity, which their credentials decided.
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Collection, Sequence
-from typing import IO, Protocol, TypeAlias
+from typing import IO, TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 
@@ -25,6 +25,9 @@ from .bundle import Carried
 from .holds import Hold
 from .lanes import Heard
 from .tokens import ListedToken, NewToken
+
+if TYPE_CHECKING:
+    from .pruning import PrunePlan, PruneStep
 
 Claim: TypeAlias = ExecutionClaimed | RunClaimed
 """What a runtime took, as it was recorded, with its epoch."""
@@ -195,6 +198,16 @@ class Workspace(Protocol):
 
     async def redact(self, log: LogId, seqs: Sequence[int], why: str, *, secret: str | None = None) -> list[Entry]:
         """Mask what events said, all of it or wherever `secret` stands; that they happened stays."""
+        ...
+
+    async def plan_prune(self, older_than: str, keep_last: int = 0) -> PrunePlan:
+        """Look which runs that are so old (30d), or from before a time, may go. Needs `admin`."""
+        ...
+
+    def prune(
+        self, older_than: str, keep_last: int = 0, *, only: Collection[LogId] | None = None
+    ) -> AsyncIterator[PruneStep]:
+        """Remove such runs (of those in `only`), the blobs that nothing refers to then, and their room on disk."""
         ...
 
     async def export_bundle(self, log: LogId, file: IO[bytes]) -> Carried:

@@ -19,14 +19,17 @@ from ...core.errors import QuireError, Refused
 from ...workspace import whereabouts
 from ...workspace.holders import is_gone
 from .finding import Finding, fault, ok, warning
+from .output import counted, sized
 
 if TYPE_CHECKING:
     from ...connect import Checkup
+    from ...workspace.pruning import Sizes
     from .server_place import Place
 
 LITTLE_DISK, NO_DISK = 1_000_000_000, 100_000_000
 CLOCK = timedelta(minutes=1)
 HEALTH_SECONDS = 5
+OLD = "30d"
 _SHARED = ("nfs", "cifs", "smb", "9p", "fuse.sshfs")
 
 
@@ -116,13 +119,20 @@ async def look_at_store(place: Place) -> list[Finding]:
     """Whether the logs can be read, and what was left behind."""
     if place.is_embedded:
         try:
-            found = check_store(place.state)
+            found = check_store(place.state, _old(place))
         except Refused as error:  # it says which Quire to use
             return [fault("store", str(error))]
-        return list(_look_at_checkup(found)) if found is not None else []
+        if found is None:
+            return []
+        blobs = list(_files(place.state / "blobs"))
+        seen = list(_look_at_checkup(found))
+        if found.sizes is not None:
+            seen += _look_at_sizes(found.sizes, len(blobs), sum(blobs), place)
+        return seen
     workspace = await connect_store(place.where)
     try:
-        return [ok("store", f"{place.shown} answers: {len(await workspace.logs())} logs")]
+        answers = ok("store", f"{place.shown} answers: {len(await workspace.logs())} logs")
+        return [answers, *_look_at_sizes(*await workspace.sizes(_age(place)), place)]
     finally:
         await workspace.close()
 
@@ -136,6 +146,44 @@ def _look_at_checkup(found: Checkup) -> Iterator[Finding]:
     yield ok("store", told)
     yield from _look_at_clock(found.newest_at)
     yield from _look_at_leases(found)
+
+
+def _age(place: Place) -> str:
+    """How old runs have to be for what is told of old ones: as they are kept, or a month."""
+    from .settings import read_runs
+
+    with contextlib.suppress(QuireError):  # what is wrong with a setting is told where settings are looked at
+        return read_runs(place.home).keep or OLD
+    return OLD
+
+
+def _old(place: Place) -> str:
+    from ...workspace.clock import now
+    from ...workspace.pruning import before_of
+
+    return before_of(_age(place), now())
+
+
+def _look_at_sizes(sizes: Sizes, blobs: int, blob_bytes: int, place: Place) -> Iterator[Finding]:
+    """What takes how much room."""
+    logs = f"{counted(sizes.notebooks, 'notebook')}, {counted(sizes.runs, 'run')}, {sizes.pruned:,} pruned"
+    events = f"{counted(sizes.events, 'event')} of {sized(sizes.event_bytes)}"
+    free = f" ({sized(sizes.free_bytes)} of it free)" if sizes.free_bytes else ""
+    yield ok("sizes", f"{logs}; {events}; database {sized(sizes.database_bytes)}{free}")
+    spooled = list(_files(place.state / "spool"))
+    yield ok("sizes", f"{counted(blobs, 'blob')} of {sized(blob_bytes)}; spool {sized(sum(spooled))}")
+    if sizes.old_runs:
+        age = _age(place)
+        told = f"{counted(sizes.old_runs, 'run')} older than {age}, with {sized(sizes.old_bytes)} of events"
+        yield ok("sizes", f"{told}: `quire runs prune --older-than {age} --dry-run` says what could go")
+
+
+def _files(folder: Path) -> Iterator[int]:
+    """The sizes of the files in a folder; those that go meanwhile do not count."""
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                yield (Path(path) / name).stat().st_size
 
 
 def _look_at_clock(newest: str | None) -> Iterator[Finding]:

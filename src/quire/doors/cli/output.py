@@ -23,6 +23,13 @@ def counted(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'s' * (count != 1)}"
 
 
+def sized(size: int) -> str:
+    """`512 bytes`, `12.3 kB`, `4,096.0 MB`."""
+    if size < 1000:
+        return counted(size, "byte")
+    return f"{size / 1e3:,.1f} kB" if size < 1_000_000 else f"{size / 1e6:,.1f} MB"
+
+
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Return rows as aligned text, wide values cut."""
     shown = [[_cell(value) for value in row] for row in rows]

@@ -1,4 +1,4 @@
-"""`quire runs list|show|diff`."""
+"""`quire runs list|show|diff`; `prune` is in runs_prune.py."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from ...runs.words import parameters_text, spent
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .output import counted, print_json, table
+from .runs_prune import prune_verb
 from .screen import coloured
 from .verb import names_of_logs, with_workspace
 
@@ -39,13 +40,17 @@ _MOST_ROWS = 10_000
 
 @click.group("runs", epilog=EXIT_STATUS)
 def runs_verb() -> None:
-    """Look at the runs that were recorded.
+    """Look at the runs that were recorded, and remove old ones.
 
     \b
       quire runs list --status error
       quire runs show 01M7GFVPH9
       quire runs diff 01M7GFVPH9 01M7GG2K4T
+      quire runs prune --older-than 30d --dry-run
     """
+
+
+runs_verb.add_command(prune_verb)
 
 
 # ---- list

@@ -204,6 +204,7 @@ async def _working(
 ) -> AsyncGenerator[None]:
     """What goes on beside the door; `often` holds the times that are not the usual ones."""
     from ...actors.mirror import mirror
+    from ...actors.retention import keep_runs
     from ...actors.runtime.starting import start_runtimes
     from ...connect import kernel_is_left
     from ...runs.starting_here import starting_here
@@ -233,6 +234,10 @@ async def _working(
             ),
         }
         works["Carrying lanes"] = workspace.carry_lanes
+        if (keep_for := settings.runs.keep) is not None:
+            # Whoever wants a server to look often, a test, wants this soon, too.
+            soon = {"first_seconds": often["look_seconds"]} if "look_seconds" in often else {}
+            works["Removing old runs"] = lambda: keep_runs(system, keep_for, settings.runs.keep_last, tell, **soon)
         if settings.serve.mirror:
             works["The mirror"] = lambda: mirror(workspace, place.home, tell=tell)
         for what, work in works.items():

@@ -1,4 +1,4 @@
-"""Settings that stand in files: `[serve]` and `[runtime]` of quire.toml, the same under `[tool.quire]` of pyproject.toml.
+"""Settings that stand in files: `[serve]`, `[runtime]` and `[runs]` of quire.toml, the same under `[tool.quire]` of pyproject.toml.
 
 Flags come first, then the environment (QUIRE_SERVE_…, QUIRE_MEMORY), then quire.toml, then pyproject.toml, both beside `.quire/`.
 A name that nobody knows is refused, with the nearest that is known: a limit that was misspelt is no limit.
@@ -29,7 +29,7 @@ VARIABLES = (
     MEMORY,
 )
 """All others that Quire looks at."""
-TABLE, RUNTIME = "serve", "runtime"
+TABLE, RUNTIME, RUNS = "serve", "runtime", "runs"
 _FILES = (("pyproject.toml", ("tool", "quire")), ("quire.toml", ()))
 """From the weakest on."""
 
@@ -60,12 +60,22 @@ class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How much one of them, with all that it started, may use."""
 
 
+class RunsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long runs are kept. A server removes older ones, once a day."""
+
+    keep: str | None = None
+    """An age: 90d. Without it, for ever."""
+    keep_last: Annotated[int, msgspec.Meta(ge=0)] = 0
+    """So many of each notebook or file are kept, however old they are."""
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """All that a server is started with."""
 
     serve: ServeSettings
     door: ServerSettings
     runtime: RuntimeSettings
+    runs: RunsSettings = RunsSettings()
 
 
 NAMES = (*ServeSettings.__struct_fields__, *ServerSettings.__struct_fields__)
@@ -82,7 +92,29 @@ def read(folder: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> 
     mine = {name: value for name, value in found.items() if name in ServeSettings.__struct_fields__}
     doors = {name: value for name, value in found.items() if name in ServerSettings.__struct_fields__}
     runtime = read_runtime(folder, environ, flags.get("memory"))
-    return Settings(serve=ServeSettings(**mine), door=ServerSettings(**doors), runtime=runtime)
+    runs = read_runs(folder)
+    return Settings(serve=ServeSettings(**mine), door=ServerSettings(**doors), runtime=runtime, runs=runs)
+
+
+def read_runs(folder: Path) -> RunsSettings:
+    """How long the runs of the workspace in `folder` are kept."""
+    from ...workspace.clock import now
+    from ...workspace.pruning import before_of
+
+    found: dict[str, Any] = {}
+    for name, path in _FILES:
+        file = folder / name
+        where, table = f"{file}, [{'.'.join((*path, RUNS))}]", _table(file, _ours(file, path).get(RUNS, {}))
+        if wrong := next((each for each in table if each not in RunsSettings.__struct_fields__), None):
+            raise BadInput(f"{where}: there is no setting {wrong!r}. There are: keep, keep_last.")
+        try:
+            msgspec.convert(table, RunsSettings)
+            if "keep" in table:
+                before_of(table["keep"], now())
+        except (msgspec.ValidationError, BadInput) as error:
+            raise BadInput(f"{where}: {error}") from None
+        found |= table
+    return msgspec.convert(found, RunsSettings)
 
 
 def read_runtime(folder: Path, environ: Mapping[str, str], memory: str | None) -> RuntimeSettings:
@@ -155,9 +187,9 @@ def _ours(file: Path, path: tuple[str, ...]) -> dict[str, Any]:
 
 def _unknown_tables(file: Path, ours: Mapping[str, Any]) -> Iterator[str]:
     for name in ours:
-        if name not in (TABLE, RUNTIME):
-            close = nearest(name, [TABLE, RUNTIME])
-            hint = f"Did you mean [{close[0]}]?" if close else "Only [serve] and [runtime] are looked at."
+        if name not in (TABLE, RUNTIME, RUNS):
+            close = nearest(name, [TABLE, RUNTIME, RUNS])
+            hint = f"Did you mean [{close[0]}]?" if close else "Only [serve], [runtime] and [runs] are looked at."
             yield f"{file}: there is no setting {name!r} for Quire. {hint}"
 
 

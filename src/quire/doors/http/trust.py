@@ -7,7 +7,8 @@ from litestar.response import Stream
 
 from ...core.ids import LogId
 from ...workspace import wire
-from ...workspace.bodies import Holding, Looking, Question, Redacting, Verifying
+from ...workspace.bodies import Holding, Looking, Pruning, Question, Redacting, Verifying
+from ...workspace.pruning import PrunePlan
 from ...workspace.workspace import Table
 from .answering import JSON_LINES, json_lines, while_there
 from .asking import Asked
@@ -27,6 +28,21 @@ async def verify(request: Asking, workspace: Asked) -> Stream:
     logs = (await body_of(request, Verifying)).logs
     wanted = [LogId(checked(log, "Log")) for log in logs] if logs is not None else None
     return await while_there(request, json_lines(workspace.verify(wanted)))
+
+
+@route("POST", "/api/prune/plan", "plan_prune", tag="trust", body=Pruning, answer=PrunePlan)
+async def plan_prune(request: Asking, workspace: Asked) -> PrunePlan:
+    """Look which old runs could be removed, and what keeps the others. Changes nothing. Needs `admin`."""
+    asked = await body_of(request, Pruning)
+    return await while_there(request, workspace.plan_prune(asked.older_than, asked.keep_last))
+
+
+@route("POST", "/api/prune", "prune", tag="trust", body=Pruning, answer=(JSON_LINES,))
+async def prune(request: Asking, workspace: Asked) -> Stream:
+    """Remove old runs, for good. One line of JSON for each step, as soon as it was done. Needs `admin`."""
+    asked = await body_of(request, Pruning)
+    steps = workspace.prune(asked.older_than, asked.keep_last, only=asked.only)
+    return await while_there(request, json_lines(steps))
 
 
 @route("POST", "/api/logs/{log}/redactions", "redact", tag="trust", body=Redacting, answer=wire.Submitted)
@@ -52,4 +68,4 @@ async def forget_snapshots(log: FromPath[str], workspace: Asked) -> None:
     await workspace.forget_snapshots(LogId(checked(log, "Log")))
 
 
-ROUTES = [query, verify, redact, holding, forget_snapshots]
+ROUTES = [query, verify, plan_prune, prune, redact, holding, forget_snapshots]
