@@ -48,6 +48,10 @@ from ipykernel.kernelapp import IPKernelApp  # noqa: E402
 
 MOST_MESSAGES = 50
 """Messages that wait in the kernel for a slow client; after that, whoever prints waits."""
+MOST_BYTES = 8_000_000
+"""Bytes that wait there to become such messages; after that, whoever shows something waits, too."""
+LOOK_SECONDS = 1.0
+"""How often whoever waits looks whether the thread that sends is still there."""
 MOST_HEADERS = 8
 """Headers that are remembered as they were sent."""
 MOST_TEXT = 1_000_000
@@ -204,6 +208,38 @@ class Forgetful(Dict[int, List[Any]]):  # noqa: UP006 - Python 3.8
         return []
 
 
+class Gate:
+    """Holds back whoever shows something while too much waits for the thread that sends: its own list has no end."""
+
+    def __init__(self, sender: Any, is_spared: "Callable[[], bool]") -> None:
+        self._sender, self._is_spared = sender, is_spared
+        self._send_now = sender._really_send
+        self._renew()
+        os.register_at_fork(after_in_child=self._renew)
+        sender.send_multipart = self._send
+
+    def _renew(self) -> None:
+        # Whoever held it is not in a process that was forked meanwhile, nor is what waited.
+        self._room, self._waiting = threading.Condition(), 0
+
+    def _send(self, parts: Any, *args: Any, **options: Any) -> None:
+        size = sum(map(len, parts))
+        with self._room:
+            while self._waiting > MOST_BYTES and not self._is_spared() and self._sender.thread.is_alive():
+                self._room.wait(LOOK_SECONDS)
+            self._waiting += size
+
+        def send() -> None:
+            try:
+                self._send_now(parts, *args, **options)
+            finally:
+                with self._room:
+                    self._waiting -= size
+                    self._room.notify_all()
+
+        self._sender.schedule(send)
+
+
 class PatientKernelApp(IPKernelApp):
     """ipykernel, whose outputs wait instead of getting lost."""
 
@@ -218,6 +254,13 @@ class PatientKernelApp(IPKernelApp):
         super().init_iopub(context)  # pyright: ignore[reportUnknownMemberType] - untyped there
         context.sockopts.clear()
         context.sockopts.update(before)
+        if hasattr(self.iopub_thread, "_really_send"):
+            Gate(self.iopub_thread, self._is_spared)
+
+    def _is_spared(self) -> bool:
+        """Whether this thread has to go on: the one that sends, and the one that is told to interrupt or to end."""
+        spared = (self.iopub_thread.thread, getattr(self, "control_thread", None))
+        return threading.current_thread() in spared
 
     def init_control(self, context: Any) -> None:
         """Make what hears requests: the thread that runs cells, and no other between it and the client."""

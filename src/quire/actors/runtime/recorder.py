@@ -10,9 +10,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Protocol
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any, Protocol
 
+import msgspec
+
+from ...core import events as e
 from ...core.events import Draft, KnownEvent
 from ...core.ids import EventId, LogId
 from ...workspace.clock import new_id
@@ -24,11 +27,15 @@ from .streams import Blob
 
 AT_ONCE = 2000
 """So many events go into one commit at most."""
+BYTES_AT_ONCE = 4_000_000
+"""So large is one commit at most, but for its last event."""
 PAUSE_SECONDS = 0.1
 """From one commit to the next: what comes meanwhile shares it. The first after a while goes at once."""
 MOST_WAITING = 20_000
 MOST_BYTES = 16_000_000
-"""Past these, events and bytes of blobs, whoever records waits: a store slower than its kernel must not fill the memory."""
+"""Past these, events and bytes of events and blobs, whoever records waits: a store slower than its kernel must not fill the memory."""
+EVENT_BYTES = 500
+"""What an event weighs beside what it says."""
 
 
 class Outlet(Protocol):
@@ -74,7 +81,8 @@ class Recorder:
         self._remover = remover or Remover({})
         self._waiting: deque[Draft | Blob] = deque()
         """Blobs stand before the events that refer to them."""
-        self._blob_bytes = 0
+        self._bytes = 0
+        """Of what waits, and of what is on its way."""
         self._news = asyncio.Event()
         self._settled = asyncio.Event()
         self._settled.set()
@@ -84,7 +92,9 @@ class Recorder:
     def say(self, *events: KnownEvent) -> None:
         """Record these after all that was said before."""
         self._check()
-        self._waiting.extend(Draft(id=self._ids(event), event=self._remover.clean_event(event)) for event in events)
+        for event in events:
+            self._waiting.append(Draft(id=self._ids(event), event=self._remover.clean_event(event)))
+            self._bytes += weight(event)
         self._settled.clear()
         self._news.set()
 
@@ -93,12 +103,12 @@ class Recorder:
         for blob in shown.blobs.values():
             if blob.is_at_hand:
                 self._waiting.append(blob)
-                self._blob_bytes += blob.ref.size
+                self._bytes += blob.ref.size
             else:
                 await self._outlet.keep(blob)
         if shown.events:
             self.say(*shown.events)
-        if len(self._waiting) > MOST_WAITING or self._blob_bytes > MOST_BYTES:
+        if len(self._waiting) > MOST_WAITING or self._bytes > MOST_BYTES:
             await self.settle()
 
     async def settle(self) -> None:
@@ -131,6 +141,7 @@ class Recorder:
             except Exception as fault:
                 self._fault = fault
                 self._waiting.clear()
+                self._bytes = 0
             self._settled.set()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._pause_seconds):
@@ -138,18 +149,40 @@ class Recorder:
 
     async def _record_some(self) -> None:
         drafts: list[Draft] = []
+        size = 0
         try:
-            while self._waiting and len(drafts) < AT_ONCE:
+            while self._waiting and len(drafts) < AT_ONCE and size < BYTES_AT_ONCE:
                 first = self._waiting.popleft()
                 if isinstance(first, Blob):
                     await self._outlet.keep(first)
-                    self._blob_bytes -= first.ref.size
+                    self._bytes -= first.ref.size
                 else:
                     drafts.append(first)
+                    size += weight(first.event)
         finally:
             # Also when a blob cannot be kept: what was said before it does not need it.
             for batch in batches(drafts, AT_ONCE):
                 await self._outlet.submit(batch)
+            self._bytes -= size
+
+
+def weight(event: KnownEvent) -> int:
+    """About how many bytes an event takes: of outputs, which alone are large and many, what they say."""
+    match event:
+        case e.StreamAppended():
+            return EVENT_BYTES + len(event.text)
+        case e.OutputAdded(output=e.Display() as shown):
+            return EVENT_BYTES + _weight(shown.data)
+        case e.OutputAdded(output=e.Raised() as raised):
+            return EVENT_BYTES + sum(map(len, raised.traceback))
+        case e.DisplayUpdated():
+            return EVENT_BYTES + _weight(event.data)
+        case _:
+            return EVENT_BYTES
+
+
+def _weight(data: Mapping[str, Any]) -> int:
+    return sum(len(value) if isinstance(value, str) else len(msgspec.json.encode(value)) for value in data.values())
 
 
 async def _pieces(blob: Blob) -> AsyncIterator[bytes]:

@@ -1,0 +1,60 @@
+"""What waits is bounded: a kernel that is faster than whoever records is held back, and fills nobody's memory."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MOST = 200_000_000
+"""What a process may take, kernels included, however much is shown."""
+DEADLINE_SECONDS = 240
+_SHOWS = """# %%
+import base64, os
+from IPython.display import display
+with open("kernel", "w") as file:
+    file.write(str(os.getpid()))
+for number in range({total}):
+    display({shown}, raw=True)
+    with open("progress.new", "w") as file:
+        file.write(str(number + 1))
+    os.replace("progress.new", "progress")
+"""
+
+
+def held(folder: Path, what: str, shown: str, total: int) -> Any:
+    """Run a cell that shows this so often while nothing is written; return what it took."""
+    (folder / "show.py").write_text(_SHOWS.format(total=total, shown=shown))
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.actors.hold_writer", "show.py", str(total), what],
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_SECONDS,
+    )
+    assert done.stdout, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["blobs", "events"])
+def test_images_wait_in_the_cell_that_shows_them_while_nothing_is_written(tmp_path: Path, what: str) -> None:
+    """500 of 1 MB: neither the process that runs the notebook nor its kernel takes them all into memory."""
+    took = held(tmp_path, what, "{'image/png': base64.b64encode(os.urandom(1_000_000)).decode()}", 500)
+    assert took["shown"] < 500
+    assert took["client"] < MOST
+    assert took["kernel"] < MOST
+
+
+@pytest.mark.slow
+def test_what_stays_in_events_counts_by_its_size(tmp_path: Path) -> None:
+    """A table of 60 kB is no blob; thousands of them are as large as any."""
+    took = held(tmp_path, "events", "{'text/html': os.urandom(30_000).hex()}", 6000)
+    assert took["shown"] < 6000
+    assert took["client"] < MOST
+    assert took["kernel"] < MOST
