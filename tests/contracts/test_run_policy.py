@@ -108,7 +108,7 @@ async def test_a_grant_is_for_one_run_of_one_notebook(owner: LocalWorkspace, ada
     await allow(ada)
     bob = await identities.bearer(owner, BOB, *ALL)
     process = bob.acting_as(await bob.run_identity(LOG, RUN))
-    assert process.identity.grant == RunGrant(run=RUN, notebook=LOG)
+    assert process.identity.grant == RunGrant(run=RUN, notebook=LOG, is_by_policy=True)
     await refused(say(process, RENAMED))
     await refused(say(process, REQUESTED))
     await refused(say(process, e.NotebookCreated(name="new"), log=LogId("n9")))
@@ -164,6 +164,40 @@ async def test_who_may_start_a_run_by_the_policy(owner: LocalWorkspace, ada: Wor
     assert (await mine.run_identity(LOG, RUN)) == mine.identity
     await mine.let_viewers_run(LOG, allowed=False)
     await refused(reader.run_identity(LOG, RUN))
+
+
+@in_one_place
+async def test_who_may_run_and_not_edit_starts_a_run_and_gains_no_way_to_edit(
+    owner: LocalWorkspace, ada: Workspace
+) -> None:
+    """No policy is needed: the right is `run`. What lays out the cells is for that one run, and marked by no policy."""
+    await give(ada, BOB, "editor")
+    runs_only = await identities.bearer(owner, BOB, "read", "run")
+    asks = await identities.bearer(owner, AGENT, "read", "edit", "run", on_behalf_of=BOB, asks=["edit"])
+    unmarked = e.RunRequested(name="r", source=e.RunSource(notebook=LOG))
+    laid_out = (unmarked, e.CellAdded(cell=A, after=None, source="x = 1"))
+    for who in (runs_only, asks):
+        run = LogId(f"run-{len(who.identity.scopes)}")
+        process = who.acting_as(await who.run_identity(LOG, run))
+        assert process.identity.grant == RunGrant(run=run, notebook=LOG)
+        for log in (LOG, OTHER):
+            await refused(say(process, RENAMED, log=log))
+        await refused(say(process, REQUESTED))
+        await refused(say(process, e.NotebookCreated(name="new"), log=LogId("n9")))
+        assert "no other" in await refused(say(process, RUN_OF_LOG, log=run)), "it is by no policy"
+        assert "no other" in await refused(say(process, e.RunRequested(name="r", source=e.RunSource()), log=run))
+        await refused(say(who, *laid_out, log=LogId(f"forged-{run}")))
+        await say(process, *laid_out, log=run)
+        runtime = await process.as_runtime("r", run)
+        await say(runtime, e.RunClaimed(runtime=RuntimeId("runtime:r")), log=run)
+    await refused(say(runs_only, e.CellAdded(cell=identities.B, after=None, source="evil"), log=LogId("run-2")))
+    await refused(say(runs_only, RENAMED, log=LogId("run-2")))
+    await say(runs_only, e.RunCancelRequested(), log=LogId("run-2"))
+    elsewhere = await identities.bearer(owner, BOB, "read", "run", notebooks=[OTHER])
+    await refused(elsewhere.run_identity(LOG, RUN))
+    await refused(elsewhere.run_identity(None, RUN))
+    assert (await runs_only.run_identity(None, RUN)).grant == RunGrant(run=RUN, notebook=None)
+    await refused((await identities.bearer(owner, BOB, "read", "run", asks=["run"])).run_identity(LOG, RUN))
 
 
 @in_one_place

@@ -8,10 +8,11 @@ from quire.core import events as e
 from quire.core.errors import BadInput, Conflict
 from quire.core.text import Splice
 from quire.workspace.local import LocalWorkspace
+from quire.workspace.undo import editors
 from quire.workspace.workspace import Workspace
 
 from .doors import bearer
-from .identities import ADA, BOB, LOG, A, refused, say
+from .identities import ADA, AGENT, BOB, EVE, LOG, A, refused, say
 
 
 async def text(workspace: Workspace) -> str:
@@ -59,6 +60,23 @@ async def test_an_undo_of_a_plan_that_cells_moved_away_from_is_a_conflict(ada: W
     assert await text(ada) == "z\ny = 0\nx = 22  # mine"
     await ada.undo(LOG, BOB)
     assert await text(ada) == "x = 1  # mine"
+
+
+async def test_everyone_who_ever_edited_is_known_also_where_nothing_of_it_is_left(
+    owner: LocalWorkspace, ada: Workspace, bob: Workspace
+) -> None:
+    eve = await bearer(owner, EVE, "read", "edit")
+    agent = await bearer(owner, AGENT, "read", "edit", on_behalf_of=ADA, asks=["edit"])
+    await typed(eve, 0, 0, "gone")
+    await typed(ada, 0, 4, "")
+    await typed(agent, 0, 0, "asked")
+    found = {each.actor: each for each in await editors(ada, LOG)}
+    assert set(found) >= {ADA, BOB, EVE, AGENT}
+    assert [found[who].has_edited for who in (ADA, BOB, EVE, AGENT)] == [True, True, True, False]
+    assert found[AGENT].on_behalf_of == ADA
+    (proposal,) = (await ada.read(LOG)).proposals
+    await say(await bearer(owner, ADA, "read", "edit", "approve"), e.ProposalAccepted(proposal=proposal))
+    assert {each.actor: each.has_edited for each in await editors(ada, LOG)}[AGENT]
 
 
 async def test_an_undo_needs_the_right_to_edit(owner: LocalWorkspace, ada: Workspace, bob: Workspace) -> None:

@@ -73,7 +73,11 @@ def test_of_who_has_to_ask_it_is_proposed(folder: Path) -> None:
     assert done.returncode == 0 and "Proposed" in done.stderr
     done = run("execute", "sales", "1", "1", at=folder, env=token)
     assert done.returncode == 0 and done.stderr.count("Proposed") == 1
-    assert source(folder) == "x = 1" and len(as_json("proposals", "list", at=folder)) == 2
+    (first, _) = as_json("proposals", "list", at=folder)
+    assert source(folder) == "x = 1" and first["why"] == ""
+    listed = run("proposals", "list", at=folder).stdout
+    assert listed.count("1 change") == 1 and listed.count("no reason given") == 2
+    assert "no reason given\n" in run("proposals", "show", first["proposal"], at=folder).stdout
 
 
 def test_what_does_not_run_is_told(folder: Path) -> None:

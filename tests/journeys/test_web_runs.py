@@ -73,6 +73,25 @@ def test_a_run_is_started_with_parameters_and_outlives_the_request(client: httpx
     assert (summary["log"], summary["parameters"]) == (started["run"], {"month": "2026-11", "top": 7})
 
 
+def test_a_token_that_may_run_and_not_edit_starts_a_run_and_changes_no_cell(
+    client: httpx.Client, folder: Folder, log: str
+) -> None:
+    before = ok(client.get(f"/api/notebooks/{log}"))["seq"]
+    bearer = {"Authorization": f"Bearer {folder.token('read', 'run', actor='human:bob')}"}
+    with httpx.Client(base_url=client.base_url, headers=bearer, timeout=60) as runner:
+        run = ok(runner.post("/api/runs", json={"notebook": log, "parameters": {"top": 9}}))["run"]
+        until(lambda: ok(runner.get(f"/api/runs/{run}"))["finished_at"], "the run does not end")
+        now = ok(runner.get(f"/api/notebooks/{run}"))
+        assert (now["run"]["status"], now["run"]["by"]) == ("success", "human:bob")
+        for each in (log, run):
+            cell = ok(runner.get(f"/api/notebooks/{each}"))["order"][0]
+            typed = {"type": "source_edited", "cell": cell, "base": 1, "edit": [[0, 0, "#"]]}
+            for event in (typed, {"type": "cell_removed", "cell": cell}):
+                told = runner.post(f"/api/logs/{each}/events", json={"drafts": [{"id": "d", "event": event}]})
+                assert told.status_code == 403, told.text
+    assert ok(client.get(f"/api/notebooks/{log}"))["seq"] == before
+
+
 def test_a_parameter_of_another_type_is_told_before_anything_runs(client: httpx.Client, log: str) -> None:
     answer = client.post("/api/runs", json={"notebook": log, "parameters": {"top": "many"}})
     assert answer.status_code == 422

@@ -132,6 +132,8 @@ def test_an_effect_whose_code_moved_on_is_void_and_says_between_what(app: App, p
     cell = codex.cell(0)
     proposal = codex.ask(codex.text(0, "x = 2"), codex.run(cell, "x = 2"))
     panel(page)
+    expect(card(page, proposal).locator("header")).to_contain_text("codex gave no reason")
+    expect(at_cell(page, proposal).first).to_contain_text("wants to change 1 cell and run 1 · codex gave no reason")
     expect(card(page, proposal).get_by_role("group", name="Run cell 1: what would run")).to_have_text("x = 2")
     typed = {"type": "source_edited", "cell": cell, "base": app.read(book.log)["seq"], "edit": [[5, 0, "  # why"]]}
     record(app, book.log, typed, actor="human:grace")

@@ -30,9 +30,14 @@ def splice(app: App, log: str, cell: str, at: int, remove: int, insert: str) -> 
 
 
 def worked(app: App, page: Page, name: str) -> Book:
-    """A notebook of Ada's in which codex changed a cell, added one and removed one, and Bob typed in between."""
+    """A notebook of Ada's in which codex changed a cell, added one and removed one, and Bob typed in between.
+
+    Eve was there first: nothing of hers is left.
+    """
     log = app.notebook(name, "x = 1\n", "y = 2\n")
     first, second = app.read(log)["order"]
+    say(app, log, "human:eve", splice(app, log, first, 0, 0, "# eve\n"))
+    say(app, log, "human:bob", splice(app, log, first, 0, 6, ""))
     say(app, log, CODEX, splice(app, log, first, 4, 2, "11\nprint(x)\n"))
     say(app, log, "human:bob", splice(app, log, first, 0, 0, "# bob\n"))
     added = {"type": "cell_added", "cell": "codexadd", "after": first, "source": "plot(x)\n"}
@@ -48,6 +53,7 @@ def dialog(page: Page) -> Locator:
 def test_all_of_an_agent_is_undone_and_what_others_typed_stays(app: App, page: Page) -> None:
     book = worked(app, page, "undo")
     panel = rail(page, "People")
+    expect(panel.get_by_role("button", name="Undo… all of eve")).to_be_visible()
     panel.get_by_role("button", name="Undo… all of codex").click()
     box = dialog(page)
     expect(box).to_contain_text("Undo all of codex in this notebook")
@@ -69,7 +75,7 @@ def test_an_undo_since_an_event_takes_back_less_and_one_that_is_outdated_is_show
     box = dialog(page)
     box.get_by_label("Since when").select_option("number")
     expect(box.get_by_role("alert")).to_contain_text("number of an event")
-    box.get_by_label("Event number").fill("5")
+    box.get_by_label("Event number").fill("7")
     expect(box).to_contain_text("comes back: it was removed")
     expect(box).not_to_contain_text("Cell 1")
     edit(app, book.log, 0, "x = 3\n", "human:bob")

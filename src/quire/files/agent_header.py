@@ -13,7 +13,7 @@ from ..core.visible import visible_line
 from .agent_comments import comment_lines
 from .agent_scene import Scene
 from .agent_tokens import QUARTERS, cost, cut, head
-from .plain import one_line, plain
+from .plain import one_line, plain, reason_line
 
 FAILED = ("error", "timeout", "dead_kernel", "lost")
 """How a cell ends that somebody has to look at."""
@@ -118,7 +118,7 @@ def waiting(scene: Scene, below: Collection[CellId] = ()) -> list[str]:
 def _proposals(scene: Scene) -> Iterator[str]:
     for proposal, made in scene.notebook.proposals.items():
         if made.state == "open":
-            yield f"proposal {proposal} by {plain(made.by)}: {one_line(made.why)}"
+            yield f"proposal {proposal} by {plain(made.by)}: {reason_line(made.why)}"
 
 
 def _conflicts(scene: Scene) -> Iterator[str]:

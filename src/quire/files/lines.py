@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core import codec
 from ..core import events as e
 from ..core.visible import visible_line
-from .plain import one_line, plain
+from .plain import one_line, plain, reason_line
 
 
 def describe(event: e.AnyEvent) -> str:
@@ -47,7 +47,9 @@ def _described(event: e.AnyEvent) -> str:
         case e.ResultRecorded():
             return f"{event.name} = {event.value!r}" if event.blob is None else f"{event.name} ({event.kind})"
         case e.ProposalMade():
-            return f"{event.proposal} {len(event.changes)} changes, {len(event.effects)} effects: {one_line(event.why)}"
+            return (
+                f"{event.proposal} {len(event.changes)} changes, {len(event.effects)} effects: {reason_line(event.why)}"
+            )
         case e.CommentAdded() | e.CommentEdited():
             return f"{event.comment}: {one_line(event.text)}"
         case e.FileMerged():

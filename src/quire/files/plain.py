@@ -12,6 +12,9 @@ from ..core.visible import first_line, harmless
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
+NO_REASON = "no reason given"
+"""Stands where a proposal has no reason."""
+
 
 def plain(text: str) -> str:
     """Return output without escape sequences, and with other control characters made visible."""
@@ -21,3 +24,8 @@ def plain(text: str) -> str:
 def one_line(text: str, width: int = 60) -> str:
     """Return the first line that has text, without escape sequences, cut to `width`."""
     return first_line(plain(text), width)
+
+
+def reason_line(why: str, width: int = 60) -> str:
+    """Return the reason of a proposal in one line. What a token with `asks` submits becomes a proposal without one."""
+    return one_line(why, width) or NO_REASON

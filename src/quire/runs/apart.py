@@ -93,7 +93,8 @@ async def _prepared(told: Apart) -> Any:
     order = msgspec.structs.replace(prepared.order, log=told.run)
     if told.notebook is not None:
         source = RunSource(notebook=told.notebook, seq=told.seq, digest=order.source.digest)
-        policy: dict[str, Permission] = {RUN_WITH_PARAMETERS: "allowed"} if told.identity.grant is not None else {}
+        grant = told.identity.grant
+        policy: dict[str, Permission] = {RUN_WITH_PARAMETERS: "allowed"} if grant and grant.is_by_policy else {}
         order = msgspec.structs.replace(order, source=source, name=told.name, policy=policy)
     return msgspec.structs.replace(prepared, order=order)
 

@@ -97,11 +97,12 @@ async def _told(here: Here, workspace: LocalWorkspace, folder: Path, wanted: Run
     )
     if found.log is None:
         access.check_scope(workspace.identity, "run")
-        return msgspec.structs.replace(told, path=str(folder / (found.path or "")))
+        identity = await workspace.run_identity(None, told.run)
+        return msgspec.structs.replace(told, identity=identity, path=str(folder / (found.path or "")))
     now = await workspace.read(found.log)
     identity = await workspace.run_identity(found.log, told.run)
     sheet = sheet_of(now, {})
-    if identity.grant is not None:
+    if identity.grant is not None and identity.grant.is_by_policy:
         _check_declared(sheet, told.parameters, workspace.identity.actor)
     text = formats.write(sheet, "notebook.ipynb")
     return msgspec.structs.replace(told, identity=identity, notebook=found.log, seq=now.seq, text=text, name=now.name)

@@ -45,10 +45,13 @@ _BEFORE_BIND: frozenset[Scope] = frozenset(("read", "edit", "run", "approve", "a
 
 
 class RunGrant(msgspec.Struct, frozen=True, kw_only=True):
-    """The one run that a policy of its notebook lets somebody start who may only read there."""
+    """The one run that somebody may lay out the cells of, who may not edit, or only by a proposal."""
 
     run: LogId
-    notebook: LogId
+    notebook: LogId | None
+    """What it is a run of; None: a file that no notebook is bound to."""
+    is_by_policy: bool = False
+    """Whether the notebook's policy lets them start it, since they may only read there. Without it, they may run."""
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,9 +133,9 @@ def runtime(name: str, starter: Identity | None = None) -> Identity:
 
 
 def granted(starter: Identity, grant: RunGrant) -> Identity:
-    """The same person in the run that a policy lets them start: there they may lay out its cells; elsewhere they read.
+    """The same actor in one run that they may start: there they may lay out its cells; elsewhere they read.
 
-    Only for a caller that has checked the policy.
+    Only for a caller that has checked that they may start it.
     """
     scopes: frozenset[Scope] = frozenset(("read", "edit", "run"))
     return msgspec.structs.replace(starter, scopes=scopes, asks=frozenset[Scope](), grant=grant)

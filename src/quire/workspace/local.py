@@ -203,15 +203,17 @@ class LocalWorkspace:
 
     # ---- Who may start runs
 
-    async def run_identity(self, log: LogId, run: LogId) -> Identity:
-        """Return who acts in a run of a notebook that whoever asks wants to start; Refused if they may not.
+    async def run_identity(self, log: LogId | None, run: LogId) -> Identity:
+        """Return who acts in a run of a notebook, or of a file without one, that the caller wants to start; Refused if they may not.
 
-        Where the owner lets readers start runs, that is themselves with a grant for that one run.
+        For a caller who may not edit, that is themselves with a grant for that one run: its cells are laid out, and no other.
         """
         granted = await self._rights.run_grant(self.identity, log, run)
         if granted is None:
-            await self.check(log, "run")
+            await self.check(run if log is None else log, "run")
             return self.identity
+        if granted.grant is not None and not granted.grant.is_by_policy:
+            return granted
         now = asyncio.get_running_loop().time()
         mine = self._shared.granted.setdefault(self.identity.actor, {})
         for each in [each for each, since in mine.items() if not await self._is_going(each, now - since)]:
@@ -302,7 +304,7 @@ class LocalWorkspace:
         drafts: Sequence[Draft],
         lease_seconds: float | None = None,
         *,
-        why: str | None = None,
+        why: str = "",
         cells_at: int | None = None,
     ) -> list[Entry]:
         seconds = self._shared.write_seconds
@@ -314,7 +316,7 @@ class LocalWorkspace:
             raise Unavailable(f"{told}. Look at its disk or database, then send it again with the same ids.") from error
 
     async def _submit_allowed(
-        self, log: LogId, drafts: Sequence[Draft], lease_seconds: float | None, why: str | None, cells_at: int | None
+        self, log: LogId, drafts: Sequence[Draft], lease_seconds: float | None, why: str, cells_at: int | None
     ) -> list[Entry]:
         await self._rights.check_submission(self.identity, log, drafts)
         if log != WORKSPACE_LOG and has_to_ask(self.identity, drafts):

@@ -28,8 +28,11 @@ def has_to_ask(identity: Identity, drafts: Iterable[Draft]) -> bool:
     )
 
 
-def as_proposal(identity: Identity, drafts: Sequence[Draft], now: Notebook, why: str | None = None) -> Draft:
-    """One proposal for all of the drafts. It has the id, key and cause of the first: sent again, it is answered."""
+def as_proposal(identity: Identity, drafts: Sequence[Draft], now: Notebook, why: str = "") -> Draft:
+    """One proposal for all of the drafts. It has the id, key and cause of the first: sent again, it is answered.
+
+    Without `why`, the proposal has no reason: what is shown in its place is up to each door.
+    """
     changes: list[e.CellChange] = []
     effects: list[RunCell] = []
     for draft in drafts:
@@ -45,7 +48,7 @@ def as_proposal(identity: Identity, drafts: Sequence[Draft], now: Notebook, why:
     first = drafts[0]
     made = ProposalMade(
         proposal=ProposalId(first.id),
-        why=_why(changes, effects) if why is None else why,
+        why=why,
         changes=tuple(changes),
         effects=tuple(effects),
     )
@@ -92,13 +95,6 @@ def _kind(now: Notebook, changes: list[e.CellChange], cell: CellId) -> CellKind:
         if isinstance(change, e.CellAdded | e.CellKindChanged) and change.cell == cell:
             kind = change.kind
     return kind
-
-
-def _why(changes: list[e.CellChange], effects: list[RunCell]) -> str:
-    parts = [
-        f"{len(each)} {what}{'s' * (len(each) > 1)}" for each, what in ((changes, "change"), (effects, "run")) if each
-    ]
-    return f"{' and '.join(parts)}, asked first as the token says"
 
 
 def _refuse(identity: Identity, event: KnownEvent) -> None:

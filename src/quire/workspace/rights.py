@@ -237,16 +237,23 @@ class Rights:
 
     # ---- Runs
 
-    async def run_grant(self, identity: Identity, log: LogId, run: LogId) -> Identity | None:
-        """Who somebody is in a run of a notebook that they may only read, where its policy lets readers start runs."""
+    async def run_grant(self, identity: Identity, log: LogId | None, run: LogId) -> Identity | None:
+        """Who somebody is in a run of a notebook (or of a file that none is bound to) whose cells they may not lay out themselves.
+
+        That is who may run and not edit, or edit only by a proposal; and who may only read, where the notebook's policy
+        lets readers start runs. None: they need no grant, or get none.
+        """
         standing = await self.standing(identity)
-        if not identity.is_bound or identity.grant is not None or not access.may_use_policies(identity):
+        if not identity.is_bound or identity.grant is not None or "run" in identity.asks:
             return None
-        scopes = standing.scopes(await self.place(log, standing.directory))
-        is_allowed = permission(standing.directory, RUN_WITH_PARAMETERS, log) == "allowed"
-        if "run" in scopes or "read" not in scopes or not is_allowed:
+        scopes = standing.scopes(await self.place(run if log is None else log, standing.directory))
+        if "run" in scopes:
+            may_lay_out = "edit" in scopes - identity.asks
+            return None if may_lay_out else access.granted(identity, RunGrant(run=run, notebook=log))
+        is_allowed = log is not None and permission(standing.directory, RUN_WITH_PARAMETERS, log) == "allowed"
+        if "read" not in scopes or not is_allowed or not access.may_use_policies(identity):
             return None
-        return access.granted(identity, RunGrant(run=run, notebook=log))
+        return access.granted(identity, RunGrant(run=run, notebook=log, is_by_policy=True))
 
     async def _cancels_own_run(self, identity: Identity, log: LogId, drafts: Sequence[Draft]) -> bool:
         """Whether a person only asks for a run to be stopped that they started: for that it is enough to read it."""
@@ -372,13 +379,14 @@ class Rights:
 
 
 def _check_run_grant(identity: Identity, log: LogId, event: e.RunRequested) -> None:
-    """Who was let start one run of a notebook starts that one, and its log says by which policy."""
+    """Who was let start one run of a notebook starts that one, and its log says by which policy, if by one."""
     grant = identity.grant
     if grant is None:
         return
     is_that = (grant.run, grant.notebook) == (log, event.source.notebook)
-    if not is_that or event.policy.get(RUN_WITH_PARAMETERS) != "allowed":
-        raise Refused(f"{identity.actor} was let start run {grant.run} of notebook {grant.notebook}, and no other.")
+    if not is_that or (event.policy.get(RUN_WITH_PARAMETERS) == "allowed") != grant.is_by_policy:
+        whose = "a file" if grant.notebook is None else f"notebook {grant.notebook}"
+        raise Refused(f"{identity.actor} was let start run {grant.run} of {whose}, and no other.")
 
 
 def _place(line: Sequence[tuple[LogId, _Begun]], directory: Directory) -> Place:

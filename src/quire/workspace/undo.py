@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ..core.errors import BadInput
-from ..core.events import Draft, Entry
-from ..core.ids import ActorId, LogId
+from ..core.events import Draft, Entry, ProposalMade
+from ..core.ids import ActorId, LogId, ProposalId
 from ..core.notebook import Notebook
-from ..core.undo import READ_TYPES, UndoPlan, plan_undo
+from ..core.undo import CELL_CHANGES, READ_TYPES, UndoPlan, author_of, plan_undo
 from .clock import new_id
 from .workspace import Workspace
 
 ATTEMPTS = 5
 """How often a plan is made again when cells were changed before it was submitted."""
+
+
+class Editor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody who changed cells of a notebook, or proposed to."""
+
+    actor: ActorId
+    on_behalf_of: ActorId | None = None
+    """For whom they acted last."""
+    has_edited: bool = False
+    """Whether a change of theirs was recorded: by themselves, or by a proposal that was accepted."""
 
 
 async def plan(workspace: Workspace, log: LogId, by: ActorId, since: int = 0) -> UndoPlan:
@@ -26,6 +38,31 @@ async def plan(workspace: Workspace, log: LogId, by: ActorId, since: int = 0) ->
         entries += page
         last = page[-1].seq
     return plan_undo(before, entries, now, by)
+
+
+async def editors(workspace: Workspace, log: LogId) -> list[Editor]:
+    """Return everyone who ever changed a cell of a notebook, or proposed to: also those whose edits are all overwritten."""
+    found: dict[ActorId, Editor] = {}
+    proposers: dict[ProposalId, ActorId] = {}
+    last = 0
+    while page := await workspace.entries(log, last, types=(*CELL_CHANGES, "proposal_made")):
+        for entry in page:
+            if isinstance(entry.event, ProposalMade):
+                proposers[entry.event.proposal] = entry.by
+            _note_editor(found, author_of(entry, proposers), entry)
+        last = page[-1].seq
+    return list(found.values())
+
+
+def _note_editor(found: dict[ActorId, Editor], actor: ActorId, entry: Entry) -> None:
+    """Note that an entry is by `actor`. A proposal is no change before it is accepted."""
+    behalf = entry.on_behalf_of if actor == entry.by else None
+    known = found.get(actor, Editor(actor=actor))
+    found[actor] = Editor(
+        actor=actor,
+        on_behalf_of=behalf or known.on_behalf_of,
+        has_edited=known.has_edited or not isinstance(entry.event, ProposalMade),
+    )
 
 
 def drafts_of(made: UndoPlan) -> list[Draft]:

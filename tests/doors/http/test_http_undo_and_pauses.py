@@ -28,6 +28,8 @@ async def test_an_undo_is_looked_at_and_then_done(ada: Client, acting_as: As, wo
     done = await ada.ask("POST", UNDO, json={"by": AGENT, "since": 1, "seq": plan["seq"]})
     assert ([entry["actor"] for entry in done["entries"]], done["proposed"]) == ([ADA], False)
     assert (await workspace.read(NOTEBOOK)).cells[e.CellId("a1")].source == "x = 1"
+    listed = await ada.ask("GET", f"/api/notebooks/{NOTEBOOK}/editors")
+    assert {"actor": AGENT, "on_behalf_of": ADA, "has_edited": True} in listed, "nothing of it is left"
     again = await ada.ask("POST", UNDO, json={"by": AGENT})
     assert again["entries"] == []
 

@@ -1,7 +1,11 @@
 /** Everybody who worked in the notebook: undo all of theirs, and pause an agent or let it go on. */
 
+import { useEffect, useState } from "react"
+
 import { useField, useValue } from "../hooks/values.ts"
 import type { Paused } from "../sync/api_pauses.ts"
+import { findEditors } from "../sync/api_undo.ts"
+import type { Editor } from "../sync/api_undo.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { pausesOf } from "../sync/pauses.ts"
 import { Button } from "../ui/Button.tsx"
@@ -17,7 +21,7 @@ export function AgentControls({ context }: { readonly context: PageContext }) {
   useField(live, "cells")
   useField(live, "proposals")
   const paused = useValue(pausesOf(parts).paused)
-  const workers = workersOf(live.store.get())
+  const workers = workersOf(live.store.get(), useEditors(context))
   const { dialog } = dialogsOf(live)
   return (
     <PanelSection title="Who worked here">
@@ -52,6 +56,20 @@ export function AgentControls({ context }: { readonly context: PageContext }) {
       </ul>
     </PanelSection>
   )
+}
+
+/** Everyone who ever changed a cell: read from the log whenever the panel opens. */
+function useEditors({ parts, log }: PageContext): readonly Editor[] {
+  const [editors, setEditors] = useState<readonly Editor[]>([])
+  useEffect(() => {
+    let isShown = true
+    findEditors(parts.api, log).then(
+      (found) => isShown && setEditors(found),
+      () => undefined, // without the server, those whom the notebook tells of have to do
+    )
+    return () => void (isShown = false)
+  }, [parts, log])
+  return editors
 }
 
 function PausedLine({ paused: { by, at, why }, me }: { readonly paused: Paused; readonly me: string }) {

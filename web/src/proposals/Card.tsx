@@ -15,6 +15,7 @@ import { accept, decline } from "./decide.ts"
 import { modelOf } from "./model.ts"
 import { PartRow } from "./PartRow.tsx"
 import css from "./Proposals.module.css"
+import { Reason } from "./Reason.tsx"
 import { proposalView, useProposal } from "./view.ts"
 import type { ProposalView } from "./view.ts"
 import { askedBy, named, verdictWords, wants, whyNotWords } from "./words.ts"
@@ -122,7 +123,9 @@ function OpenCard({ context, view, headId }: OpenCardProps) {
             {askedBy(proposal, me)} {wants(proposal)}
           </span>
         </h3>
-        <p className={css["why"]}>{visible(proposal.why)}</p>
+        <p className={css["why"]}>
+          <Reason proposal={proposal} me={me} />
+        </p>
         <p className={css["when"]}>
           <Time at={proposal.at} />
           {proposal.expires_at !== null && <> · expires {until(proposal.expires_at)}</>}
@@ -215,7 +218,11 @@ function DecidedCard({ context, id, proposal, headId }: Props & { readonly propo
         <h3 id={headId}>
           {askedBy(proposal, me)} {made ? wants(made).replace("wants", "wanted") : "proposed something"}
         </h3>
-        {made && <p className={css["why"]}>{visible(made.why)}</p>}
+        {made && (
+          <p className={css["why"]}>
+            <Reason proposal={{ by: proposal.by, why: made.why }} me={me} />
+          </p>
+        )}
       </header>
       <p className={css["verdict"]} data-verdict={proposal.state} role="status">
         <Icon name={proposal.state === "accepted" ? "check" : "cross"} size={14} />

@@ -13,6 +13,7 @@ import { Difference } from "./Differences.tsx"
 import css from "./Proposals.module.css"
 import { useProposal } from "./view.ts"
 import type { PartView, ProposalView } from "./view.ts"
+import { Reason } from "./Reason.tsx"
 import { askedBy, carriedWords, cellName, changeWords, effectWords, problemWords, wants } from "./words.ts"
 
 interface CellProps {
@@ -57,7 +58,8 @@ function Head({ context, view, cell }: { readonly context: PageContext; readonly
         {isFirst ? (
           <span>
             {who} {wants(proposal)}
-            {proposal.why && <> · {visible(proposal.why)}</>}
+            {" · "}
+            <Reason proposal={proposal} me={context.open.me.actor} />
           </span>
         ) : (
           <span className={css["same"]}>

@@ -7,7 +7,7 @@ import { visible } from "../core/visible.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { modelOf } from "./model.ts"
 import { notices, showNotice } from "./notices.ts"
-import { askedBy, verdictWords, wants } from "./words.ts"
+import { askedBy, noReason, verdictWords, wants } from "./words.ts"
 
 export function Watch({ context }: { readonly context: PageContext }) {
   const [text, setText] = useState("")
@@ -35,7 +35,8 @@ export function Watch({ context }: { readonly context: PageContext }) {
 }
 
 function sentence(context: PageContext, proposal: Proposal): string {
-  return `${askedBy(proposal, context.open.me.actor)} ${wants(proposal)}: ${visible(proposal.why)}`
+  const me = context.open.me.actor
+  return `${askedBy(proposal, me)} ${wants(proposal)}: ${visible(proposal.why) || noReason(proposal, me)}`
 }
 
 function notify(context: PageContext, id: ProposalId, proposal: Proposal): void {

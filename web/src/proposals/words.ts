@@ -17,6 +17,11 @@ export function askedBy({ by, on_behalf_of: behalf }: Pick<Proposal, "by" | "on_
   return behalf && behalf !== by ? `${named(by, me)}, for ${named(behalf, me)},` : named(by, me)
 }
 
+/** What stands in the place of a reason: an agent's tools do not always give one. "codex gave no reason". */
+export function noReason({ by }: Pick<Proposal, "by">, me: ActorId): string {
+  return `${named(by, me)} gave no reason`
+}
+
 /** "wants to change 2 cells, add 1 and run 1". */
 export function wants({ changes, effects }: Pick<Proposal, "changes" | "effects">): string {
   const cells = (of: (change: CellChange) => boolean): number => new Set(changes.filter(of).map(({ cell }) => cell)).size

@@ -23,11 +23,16 @@ export function allColumns(columns: readonly RunColumn[]): readonly ShownColumn[
   return [...keyed.filter(({ kind }) => kind === "parameter"), ...keyed.filter(({ kind }) => kind === "result")]
 }
 
-/** The keys that are shown where nothing was chosen: what varies, and all results where none of them does. At most eight. */
+/**
+ * The keys that are shown where nothing was chosen, eight at most: what varies. Of parameters and of results, all are shown
+ * where none varies: a single run has nothing to compare, and is read.
+ */
 export function usualKeys(columns: readonly ShownColumn[]): ReadonlySet<string> {
-  const varying = columns.filter(({ varies }) => varies)
-  const results = varying.some(({ kind }) => kind === "result") ? [] : columns.filter(({ kind }) => kind === "result")
-  const candidates = varying.length || results.length ? [...varying, ...results] : columns
+  const candidates = (["parameter", "result"] as const).flatMap((wanted) => {
+    const ofKind = columns.filter(({ kind }) => kind === wanted)
+    const varying = ofKind.filter(({ varies }) => varies)
+    return varying.length ? varying : ofKind
+  })
   // Results first, and what most runs have: what one looks at a table for.
   const ordered = candidates.toSorted((one, other) => Number(other.kind === "result") - Number(one.kind === "result") || other.runs - one.runs)
   return new Set(ordered.slice(0, MOST_BY_DEFAULT).map(({ key }) => key))

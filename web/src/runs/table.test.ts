@@ -20,6 +20,8 @@ test("columns that vary are shown, parameters before results", () => {
   expect(keys([column("result", "loss", false)])).toEqual(["result.loss"])
   expect(keys([column("parameter", "rate", true), column("result", "loss", false)])).toEqual(["param.rate", "result.loss"])
   expect(keys([column("parameter", "rate", false)])).toEqual(["param.rate"])
+  expect(keys([column("parameter", "rate", false), column("result", "loss", false)])).toEqual(["param.rate", "result.loss"]) // a single run
+  expect(keys([column("parameter", "rate", false), column("result", "loss", true)])).toEqual(["param.rate", "result.loss"])
   expect(keys(Array.from({ length: 20 }, (_, number) => column("result", `r${number}`, true)))).toHaveLength(8)
 })
 

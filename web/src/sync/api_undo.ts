@@ -40,6 +40,17 @@ export interface UndoDone {
   readonly proposed: boolean
 }
 
+/** Somebody who changed cells, or proposed to, whether or not anything of it is left. */
+export interface Editor {
+  readonly actor: ActorId
+  readonly on_behalf_of?: ActorId | null
+  readonly has_edited?: boolean
+}
+
+export function findEditors(api: Api, log: LogId): Promise<readonly Editor[]> {
+  return api.requests.read(address(["notebooks", log, "editors"]))
+}
+
 /** Since when: after an event, or after a time. */
 export interface UndoSpan {
   readonly since?: number | undefined

@@ -208,10 +208,10 @@ function useStepView(context: PageContext, step: number): StepView {
     }
     return {
       title: `${nameOf(open.by)} proposes something`,
-      spoken: `${nameOf(open.by)} proposes: ${open.why}. Accept or decline it.`,
+      spoken: `${nameOf(open.by)} proposes${open.why ? `: ${open.why}` : " something"}. Accept or decline it.`,
       text: (
         <p>
-          <q>{open.why}</q> Read what it would change, then accept or decline it. It is a record: it waits until somebody decides.
+          {open.why && <q>{open.why}</q>} Read what it would change, then accept or decline it. It is a record: it waits until somebody decides.
         </p>
       ),
       ...(page.hasPanel("proposals") ? { button: { label: "Show it", do: () => page.openPanel("proposals", id) } } : {}),

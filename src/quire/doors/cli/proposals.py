@@ -14,7 +14,7 @@ from ...core.notebook import Notebook, Proposal
 from ...core.text import source_hash
 from ...core.visible import visible
 from ...files.lines import describe, type_of
-from ...files.plain import one_line, plain
+from ...files.plain import NO_REASON, plain, reason_line
 from ...workspace.clock import new_id
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
@@ -79,7 +79,7 @@ def _row(found: Found) -> tuple[str, ...]:
         behalf,
         asks,
         found.now.state,
-        one_line(found.made.why, 50),
+        reason_line(found.made.why, 50),
     )
 
 
@@ -138,7 +138,7 @@ def _told(found: Found, notebook: Notebook) -> Iterator[str]:
 
 def _reason(why: str) -> str:
     """The reason, indented so that no line of it passes for a part of the proposal."""
-    return visible(why).replace("\n", "\n        ")
+    return visible(why).replace("\n", "\n        ") or NO_REASON
 
 
 def _text(change: e.CellChange) -> Iterator[str]:

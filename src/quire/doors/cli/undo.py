@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from ...core.errors import BadInput
-from ...core.ids import ActorId, CellId, LogId
+from ...core.ids import CellId
 from ...core.notebook import Notebook
-from ...core.undo import CELL_CHANGES, UndoneChange, UndoPlan
+from ...core.undo import UndoneChange, UndoPlan
 from ...files.plain import one_line, plain
+from ...workspace.undo import editors
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .asking import somebody
@@ -50,7 +51,7 @@ async def undo_verb(
     recorded as edits of yours: `quire undo --by` yourself takes it back. What ran cannot be undone.
     """
     info = await workspace.find(notebook)
-    actor = await known_actor(workspace, by, also=await _editors(workspace, info.log))
+    actor = await known_actor(workspace, by, also=[each.actor for each in await editors(workspace, info.log)])
     plan = await workspace.plan_undo(info.log, actor, since)
     now = await workspace.read(info.log)
     if not as_json:
@@ -70,16 +71,6 @@ async def undo_verb(
         click.echo(f"{told} (`quire proposals show {proposal.proposal}`)", err=True)
     else:
         click.echo(f"Undone, by {counted(len(done.entries), 'event')} of {workspace.identity.actor}.", err=True)
-
-
-async def _editors(workspace: Workspace, log: LogId) -> list[ActorId]:
-    """Return who changed cells of a notebook, or proposed to."""
-    found: dict[ActorId, None] = {}
-    last = 0
-    while page := await workspace.entries(log, last, types=(*CELL_CHANGES, "proposal_made")):
-        found |= dict.fromkeys(entry.by for entry in page)
-        last = page[-1].seq
-    return list(found)
 
 
 def _confirm(plan: UndoPlan, *, yes: bool) -> None:

@@ -61,6 +61,9 @@ async def _one_by_one(workspace: LocalWorkspace, asked: RunsAsked) -> list[Liste
 async def start_run(request: Asking, workspace: Asked) -> RunStarted:
     """Run a notebook as it is, from top to bottom in a new kernel, as a process that outlives this request. Needs `run`.
 
+    A token without `edit`, or one that has to ask before it may edit, changes nothing by it: the server lays out the cells of
+    the run's own log, and the token may not change those either.
+
     Where the owner lets readers start runs (`run-policy`), it is enough to read the notebook; then only parameters that it
     declares can be given.
 

@@ -1,4 +1,4 @@
-"""Undo of all that one actor did to a notebook since a moment."""
+"""Undo of all that one actor did to a notebook since a moment, and who can be undone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ...core.ids import ActorId, LogId, check_actor, check_time
 from ...core.undo import UndoPlan
 from ...workspace import wire
 from ...workspace.bodies import Body, Number, UndoDone, UndoWanted
-from ...workspace.undo import seq_at
+from ...workspace.undo import Editor, seq_at
+from ...workspace.undo import editors as editors_of
 from .answering import while_there
 from .asking import Asked
 from .route import Asking, body_of, checked, query_of, route
@@ -47,10 +48,16 @@ async def undo(request: Asking, log: FromPath[str], workspace: Asked) -> UndoDon
     return UndoDone(plan=done.plan, entries=entries, proposed=done.proposal is not None)
 
 
+@route("GET", "/api/notebooks/{log}/editors", "editors", tag="notebooks", answer=list[Editor])
+async def editors(request: Asking, log: FromPath[str], workspace: Asked) -> list[Editor]:
+    """List everyone who changed a cell of a notebook, or proposed to, also where nothing of it is left."""
+    return await while_there(request, editors_of(workspace, LogId(checked(log, "Log"))))
+
+
 def _actor(actor: str) -> ActorId:
     """An actor, also one that is known from an imported log."""
     check_actor(actor.removeprefix("imported:"))
     return ActorId(actor)
 
 
-ROUTES = [plan_undo, undo]
+ROUTES = [plan_undo, undo, editors]
