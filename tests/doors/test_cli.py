@@ -147,6 +147,8 @@ def test_a_bundle_goes_from_one_workspace_to_another(folder: Path, tmp_path_fact
     assert as_json("export", "sales", bundle, at=folder)["events"] == 3
     assert run("export", "sales", bundle, at=folder).returncode == 3, "an existing file is not replaced"
     assert run("export", "sales", bundle, "--force", at=folder).returncode == 0
+    assert run("export", "sales", bundle, "--force", "--comments", at=folder).returncode == 2, "it always has them"
+    assert run("export", "sales", folder / "sales.html", "--comments", at=folder).returncode == 0
     assert run("export", "sales", folder / "sales.zip", at=folder).returncode == 2
     assert run("export", "sales", folder / "no" / "x.quire", at=folder).returncode == 2
     there = tmp_path_factory.mktemp("there")

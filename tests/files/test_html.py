@@ -20,7 +20,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from quire.core.errors import BadInput
 from quire.core.events import CellKind
-from quire.core.ids import CellId
+from quire.core.ids import ActorId, CellId, CommentId
+from quire.core.notebook import Comment
 from quire.core.sheet import Sheet, SheetCell, with_ids
 from quire.files import formats, html, html_clean, html_markdown, html_text
 
@@ -348,6 +349,36 @@ def test_pictures_in_markdown_do_not_count() -> None:
     assert f"<code>{address}</code>" in page
 
 
+# ---- Comments
+
+
+def test_comments_stand_after_their_cells_and_resolved_ones_are_folded() -> None:
+    sheet = Sheet(cells=with_ids([cell("x = 1"), cell("y = 2")]))
+    ada, codex = ActorId("human:ada"), ActorId("agent:codex")
+    at, first = "2026-10-05T08:30:00.000000Z", sheet.cells[0].id
+    said = {
+        CommentId("c1"): Comment(by=ada, at=at, text="@codex why\n<b>1</b>?", cell=first),
+        CommentId("c2"): Comment(
+            by=codex, on_behalf_of=ada, at=at, text="It was 1.", cell=first, reply_to=CommentId("c1")
+        ),
+        CommentId("c3"): Comment(by=ada, at=at, text="Of a removed cell", cell=CellId("gone"), resolved_by=ada),
+    }
+    assert "why" not in html.write(sheet, "a.html")
+    page = html.write(sheet, "a.html", comments=said)
+    read = Reader(page)
+    assert read.faults == []
+    assert read.all("b")[-1] == {} and "@codex why\n<b>1</b>?" in read.text
+    assert "codex (agent) for ada" in read.text and "2026-10-05 08:30 UTC" in read.text
+    threads = [each for each in read.all("details") if each.get("class") == "comments"]
+    assert ["open" in each for each in threads] == [True, False]
+    places = [
+        page.index(part)
+        for part in (f'id="cell-{first}"', "2 comments", f'id="cell-{sheet.cells[1].id}"', "removed cell")
+    ]
+    assert places == sorted(places)
+    assert "1 comment, resolved by ada" in read.text
+
+
 # ---- Hostile notebooks, in a real browser
 
 
@@ -512,7 +543,12 @@ def test_the_trap_notices_what_runs_and_what_is_fetched(browser: Browser, trap: 
 
 @pytest.mark.slow
 def test_nothing_of_a_hostile_notebook_runs_or_is_fetched(browser: Browser, trap: Trap) -> None:
-    page = html.write(hostile(trap.url), f"{attacks(trap.url)[1]}.html")
+    sheet = hostile(trap.url)
+    said = {
+        CommentId(f"c{number}"): Comment(by=ActorId(f"agent:{attack}"), at=attack, text=attack, cell=each.id)
+        for number, (attack, each) in enumerate(zip(attacks(trap.url), (sheet.cells[0], *sheet.cells), strict=False))
+    }
+    page = html.write(sheet, f"{attacks(trap.url)[1]}.html", comments=said)
     seen = open_page(browser, trap, page)
     assert trap.hits == []
     assert seen.dialogs == []

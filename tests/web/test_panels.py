@@ -340,25 +340,29 @@ def test_a_dropped_file_lands_beside_the_notebook_and_never_over_another(app: Ap
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("title", "ending", "part"),
-    [
+def test_a_notebook_is_downloaded_in_every_format(app: App, page: Page) -> None:
+    log = app.notebook("export", "x = 41")
+    app.open(page, log)
+    panel = rail(page, "Files")
+    pages = panel.get_by_role("button", name="Web page")
+    expect(pages).to_have_count(1)
+    record(app, log, {"type": "comment_added", "comment": "c1", "cell": app.read(log)["order"][0], "text": "why 41?"})
+    expect(pages).to_have_count(2)
+    for title, ending, part in (
         ("Jupyter", "ipynb", '"cell_type"'),
         ("Python", "py", "x = 41"),
         ("Markdown", "md", "x = 41"),
-        ("Web page", "html", "<html"),
+        ("Web page .html, to read anywhere", "html", "<html"),
+        ("Web page .html, with comments", "html", "why 41?"),
         ("Quire", "quire", ""),
-    ],
-)
-def test_a_notebook_is_downloaded_in_every_format(app: App, page: Page, title: str, ending: str, part: str) -> None:
-    log = app.notebook(f"export {ending}", "x = 41")
-    app.open(page, log)
-    panel = rail(page, "Files")
-    with page.expect_download() as download:
-        panel.get_by_role("button", name=title).click()
-    assert download.value.suggested_filename.endswith(f".{ending}")
-    saved = Path(download.value.path()).read_bytes()
-    assert part.encode() in saved
+    ):
+        with page.expect_download() as download:
+            panel.get_by_role("button", name=title).click()
+        assert download.value.suggested_filename.endswith(f".{ending}")
+        saved = Path(download.value.path()).read_bytes()
+        assert part.encode() in saved
+        if ending == "html":
+            assert (b"why 41?" in saved) == title.endswith("comments")
 
 
 # ---- All of them

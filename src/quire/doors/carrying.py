@@ -17,13 +17,21 @@ from ..workspace.workspace import LogInfo, Workspace
 
 
 async def export_notebook(
-    workspace: Workspace, info: LogInfo, path: str, seq: int | None = None, *, most_bytes: int | None = None
+    workspace: Workspace,
+    info: LogInfo,
+    path: str,
+    seq: int | None = None,
+    *,
+    most_bytes: int | None = None,
+    comments: bool = False,
 ) -> tuple[str, Carried]:
     """The notebook as the text of a file at `path`, whose ending says the format.
 
-    What it shows is read into memory, and refused when that is more than `most_bytes`.
+    What it shows is read into memory, and refused when that is more than `most_bytes`. `comments` are for a page: left out
+    by default, since they are talk among those who may read the notebook, and a page is given to others.
     """
-    formats.format_of(path)
+    if formats.format_of(path) != "html" and comments:
+        raise BadInput(f"{path}: comments are written into a page (.html) only. A bundle (.quire) always holds them.")
     notebook = await workspace.read(info.log, seq)
     blobs, missing = await _blobs(workspace, notebook, most_bytes)
 
@@ -33,7 +41,9 @@ async def export_notebook(
         sheet = with_marks(sheet, notebook) if formats.format_of(path) == "ipynb" else sheet
         formats.check_language(sheet, path)
         if formats.format_of(path) == "html":
-            return html.write(sheet, path, imported=_imported(notebook))
+            return html.write(
+                sheet, path, imported=_imported(notebook), comments=notebook.comments if comments else None
+            )
         return formats.write(sheet, path)
 
     carried = Carried(

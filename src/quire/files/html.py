@@ -8,13 +8,16 @@ fetched. A page is for reading: it cannot be read back.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, NoReturn, cast
 
 from ..core.errors import BadInput
+from ..core.ids import CommentId
+from ..core.notebook import Comment
 from ..core.sheet import Sheet, SheetCell
 from . import html_markdown
 from .html_code import highlight
+from .html_comments import PageComments
 from .html_markdown import Heading, Headings
 from .html_outputs import render_output
 from .html_page import page
@@ -34,27 +37,40 @@ def read(text: str, path: str) -> NoReturn:
 
 
 def write(
-    sheet: Sheet, path: str, like: str | None = None, was: Sheet | None = None, *, imported: Collection[str] = ()
+    sheet: Sheet,
+    path: str,
+    like: str | None = None,
+    was: Sheet | None = None,
+    *,
+    imported: Collection[str] = (),
+    comments: Mapping[CommentId, Comment] | None = None,
 ) -> str:
     """Return the notebook as a page. What was there does not matter: a page is written anew.
 
     Outputs of the cells in `imported` are shown as such: a file brought them along, and nobody ran them.
+    `comments` stand after the cells that they are about.
     """
     level, heading = _first_heading(sheet) or (1, "")
     title = _said_title(sheet) or heading or _stem(path)
     # The first heading is the page's, or stands below it.
     headings = Headings(lower=1 - level if title == heading else 1)
-    cells = "\n".join(
-        _cell(cell, number, sheet.language, headings, is_imported=cell.id in imported)
+    talk = PageComments(comments or {}, {cell.id for cell in sheet.cells})
+    cells = [
+        part
         for number, cell in enumerate(sheet.cells, 1)
-    )
+        for part in (
+            _cell(cell, number, sheet.language, headings, is_imported=cell.id in imported),
+            talk.below(cell.id),
+        )
+    ]
+    shown = "\n".join(part for part in (*cells, talk.others()) if part)
     contents = _contents(headings if headings.lower > 0 else headings[1:])
     body = [
         f'<a class="skip" href="#notebook">To the notebook</a>\n<div class="page{" with-contents" * bool(contents)}">'
     ]
     body += [contents] if contents else []
     body += [f"<header><h1>{escape(title)}</h1></header>"] if headings.lower > 0 else []
-    body += [f'<main id="notebook">\n{cells}\n</main>', "<footer>Made with Quire</footer>", "</div>"]
+    body += [f'<main id="notebook">\n{shown}\n</main>', "<footer>Made with Quire</footer>", "</div>"]
     return page(title, "\n".join(body))
 
 

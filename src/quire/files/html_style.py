@@ -117,6 +117,13 @@ details[open] > summary { margin-bottom: .35rem; }
 /* a colour that a program chose, darker or lighter as the paper wants it */
 .x { color: color-mix(in oklab, var(--x) 78%, black); }
 
+/* comments */
+.comments { margin: -.6rem 0 1.35rem 1rem; padding: .35rem .9rem; border-left: 3px solid var(--line); font-size: .92rem; }
+.talk .comments { margin-left: 0; margin-top: 0; }
+.comments ol { list-style: none; margin: 0; padding: 0; }
+.comments li + li { margin-top: .6rem; }
+.comments p { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+
 /* code */
 .k { color: var(--k); } .s { color: var(--s); } .n { color: var(--n); } .f { color: var(--f); } .b { color: var(--b); }
 .d { color: var(--d); } .o { color: var(--o); } .i { color: var(--n); } .c { color: var(--c); font-style: italic; }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quire.core import events as e
-from quire.core.ids import CellId, ExecutionId
+from quire.core.ids import CellId, CommentId, ExecutionId
 from quire.core.text import source_hash
 from quire.doors.http.settings import ServerSettings
 from quire.stores.blobs_folder import FolderBlobs
@@ -95,6 +95,16 @@ async def test_an_export_is_of_a_number_and_html_is_a_page_to_save(ada: Client, 
     assert page.headers["content-disposition"].startswith("attachment;")
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert "<html" in page.text
+
+
+async def test_comments_are_on_a_page_only_where_they_are_asked_for(ada: Client, workspace: LocalWorkspace) -> None:
+    await say(workspace, NOTEBOOK, e.CommentAdded(comment=CommentId("c"), cell=CellId("a1"), text="between us"))
+    for query, is_there in (("", False), ("&comments=false", False), ("&comments=true", True)):
+        page = await ada.get(f"/api/logs/n1/export?format=html{query}")
+        assert ("between us" in page.text) == is_there
+    for format in ("ipynb", "quire"):
+        told = await ada.ask("GET", f"/api/logs/n1/export?format={format}&comments=true", 422)
+        assert "format=html" in told
 
 
 async def test_a_name_of_any_script_becomes_the_name_of_a_file(ada: Client, workspace: LocalWorkspace) -> None:

@@ -13,6 +13,7 @@ import { uploadFiles } from "./upload.ts"
 
 export function FilesPanel({ context }: { readonly context: PageContext }) {
   const binding = useField(context.live, "binding")
+  const hasComments = useField(context.live, "comments").size > 0
   return (
     <PanelBody>
       <PanelSection title="This notebook">
@@ -30,12 +31,12 @@ export function FilesPanel({ context }: { readonly context: PageContext }) {
       </PanelSection>
       <PanelSection title="Download as">
         <ul className={css["formats"]}>
-          {FORMATS.map(({ format, title, about }) => (
-            <li key={format}>
-              <button type="button" onClick={() => void downloadAs(context, format)}>
+          {FORMATS.filter(({ comments }) => !comments || hasComments).map((download) => (
+            <li key={download.about}>
+              <button type="button" onClick={() => void downloadAs(context, download)}>
                 <Icon name="download" size={14} />
-                <span>{title}</span>
-                <span className={css["about"]}>{about}</span>
+                <span>{download.title}</span>
+                <span className={css["about"]}>{download.about}</span>
               </button>
             </li>
           ))}

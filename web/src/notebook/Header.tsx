@@ -132,6 +132,13 @@ function notebookMenu(page: Page): MenuItem[] {
     icon: <Icon name="download" size={14} />,
     onSelect: () => void download(page, format),
   }))
+  if (page.live.store.field("comments").size > 0) {
+    exports.push({
+      label: "Download as Web page with comments",
+      icon: <Icon name="download" size={14} />,
+      onSelect: () => void download(page, "html", { comments: true }),
+    })
+  }
   const cells = ["edit.undo", "edit.redo"].map((name) => item(page, name))
   const running = RUN_MENU.filter((name) => name !== "-").map((name) => item(page, name))
   const panels = page.all.filter(({ group }) => group === "Panels").map((each) => menuItem(page, each))

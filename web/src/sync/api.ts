@@ -243,8 +243,8 @@ export class Api {
   }
 
   /** The notebook as a file. */
-  async export(log: LogId, format: ExportFormat, options: { readonly seq?: number } = {}): Promise<{ readonly name: string; readonly blob: Blob }> {
-    const response = await this.requests.send(address(["logs", log, "export"], { format, seq: options.seq }))
+  async export(log: LogId, format: ExportFormat, options: { readonly seq?: number; readonly comments?: boolean } = {}): Promise<{ readonly name: string; readonly blob: Blob }> {
+    const response = await this.requests.send(address(["logs", log, "export"], { format, seq: options.seq, comments: options.comments }))
     return { name: fileName(response) ?? `notebook.${format}`, blob: await response.blob() }
   }
 

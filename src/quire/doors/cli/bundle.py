@@ -26,23 +26,28 @@ BUNDLE = ".quire"
 @click.argument("output", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--force", is_flag=True, help="Replace OUTPUT if it is there.")
 @click.option("--seq", type=NUMBER, help="Write the notebook as it was at that number. Not for a bundle.")
+@click.option(
+    "--comments/--no-comments", help="Show comments and their answers on a page (.html).  [default: --no-comments]"
+)
 @with_workspace
 async def export_verb(
-    workspace: Workspace, notebook: str, output: Path, force: bool, seq: int | None, as_json: bool
+    workspace: Workspace, notebook: str, output: Path, force: bool, seq: int | None, comments: bool, as_json: bool
 ) -> None:
     """Write NOTEBOOK (or a run) into OUTPUT. Its ending says the format.
 
     \b
       quire export sales sales.quire     the whole log, and its blobs: to be imported elsewhere
       quire export sales sales.ipynb     the notebook as it is, with its outputs
-      quire export sales sales.html      a page to look at
+      quire export sales sales.html      a page to look at; --comments shows what was said about its cells
 
     Also .py (percent) and .md (logbook); docs/reference/formats.md says what each carries.
     """
     if output.exists() and not force:
         raise Conflict(f"{output} is there already. Choose another name, or pass --force.")
     if output.suffix != BUNDLE:
-        carried = await _export_notebook(workspace, notebook, output, seq)
+        carried = await _export_notebook(workspace, notebook, output, seq, comments=comments)
+    elif comments:
+        raise BadInput("A bundle holds the whole log, comments included. Leave --comments out.")
     elif seq is not None:
         raise BadInput("A bundle holds the whole log. Leave --seq out, or choose another format.")
     else:
@@ -52,9 +57,11 @@ async def export_verb(
     _tell(carried, f"Exported to {output}", as_json=as_json)
 
 
-async def _export_notebook(workspace: Workspace, name: str, output: Path, seq: int | None) -> Carried:
+async def _export_notebook(
+    workspace: Workspace, name: str, output: Path, seq: int | None, *, comments: bool
+) -> Carried:
     formats.format_of(str(output))
-    text, carried = await export_notebook(workspace, await workspace.find(name), str(output), seq)
+    text, carried = await export_notebook(workspace, await workspace.find(name), str(output), seq, comments=comments)
     write_text(output, text)
     return carried
 

@@ -37,10 +37,11 @@ _SHOWN = 4
 
 
 class ExportAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """In which format, and as it was at which number."""
+    """In which format, as it was at which number; and, of `html`, with its comments."""
 
     format: Format = "quire"
     seq: Number | None = None
+    comments: bool = False
 
 
 class ImportAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,6 +55,8 @@ class ImportAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
 async def export(request: Asking, log: FromPath[str], workspace: Asked) -> Stream:
     """A notebook or run as a file: a bundle with the whole log and its blobs, or the notebook in a format."""
     id, asked = LogId(checked(log, "Log")), query_of(request, ExportAsked)
+    if asked.comments and asked.format != "html":
+        raise BadInput("Comments are written into a page only: `format=html`. A bundle always holds them.")
     if asked.format == "quire":
         if asked.seq is not None:
             raise BadInput("A bundle holds the whole log. Leave `seq` out, or choose another format.")
@@ -78,7 +81,8 @@ async def _text(
     workspace: LocalWorkspace, log: LogId, asked: ExportAsked, most: int
 ) -> tuple[str, AsyncIterator[bytes]]:
     info = await workspace.find(log)
-    text, carried = await export_notebook(workspace, info, f"notebook.{asked.format}", asked.seq, most_bytes=most)
+    path = f"notebook.{asked.format}"
+    text, carried = await export_notebook(workspace, info, path, asked.seq, most_bytes=most, comments=asked.comments)
     return carried.name, _pieces(text)
 
 
