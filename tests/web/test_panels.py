@@ -340,6 +340,38 @@ def test_a_dropped_file_lands_beside_the_notebook_and_never_over_another(app: Ap
 
 
 @pytest.mark.slow
+def test_panels_without_room_for_a_button_are_in_a_menu(app: App, page: Page) -> None:
+    app.open(page, app.notebook("What sold in October", "x = 41"))
+    buttons = page.locator("nav[aria-label=Panels] button:visible")
+    more = page.get_by_role("button", name="More panels")
+    expect(buttons).to_have_count(10)
+    expect(more).to_have_count(0)
+    page.set_viewport_size({"width": 900, "height": 800})
+    expect(more).to_be_visible()
+    name = page.get_by_role("textbox", name="Name of the notebook")
+    assert name.evaluate("(field) => field.scrollWidth <= field.clientWidth"), (
+        "it is not cut off for the sake of buttons"
+    )
+    expect(buttons.get_by_label("Files")).to_have_count(0)
+    more.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("menu", name="More panels")).to_be_visible()
+    assert serious(page) == []
+    page.get_by_role("menuitem", name="Files").focus()
+    page.keyboard.press("Enter")
+    files = page.locator("[data-rail-panel=files]")
+    expect(files).to_be_focused()
+    expect(page.locator("nav[aria-label=Panels] button[aria-pressed=true]:visible")).to_have_attribute(
+        "aria-label", "Files"
+    )
+    page.keyboard.press("Escape")
+    expect(files).to_have_count(0)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(more).to_have_count(0)
+    expect(buttons).to_have_count(10)
+
+
+@pytest.mark.slow
 def test_a_notebook_is_downloaded_in_every_format(app: App, page: Page) -> None:
     log = app.notebook("export", "x = 41")
     app.open(page, log)

@@ -12,6 +12,7 @@ import { Menu } from "../ui/Menu.tsx"
 import type { MenuItem } from "../ui/Menu.tsx"
 import { download } from "./download.ts"
 import { menuItem } from "./menu_items.tsx"
+import { PanelButtons } from "./PanelButtons.tsx"
 import { PeopleHere } from "./PeopleHere.tsx"
 import { RuntimeState } from "./RuntimeState.tsx"
 import type { Page } from "./page.ts"
@@ -34,14 +35,12 @@ export function Header({ page, extras, children }: HeaderProps) {
       <NotebookName page={page} />
       <RunControls page={page} />
       {page.mayEdit && <ModeShown page={page} />}
-      <span className={styles["space"]} />
+      <span className={styles["space"]} data-space />
       <PeopleHere page={page} />
       <RuntimeState page={page} />
       <WaitingMenu page={page} />
       {extras}
-      <nav className={styles["panels"]} aria-label="Panels">
-        {children}
-      </nav>
+      <PanelButtons page={page}>{children}</PanelButtons>
       <Menu label="Notebook menu" icon={<Icon name="more" />} align="end" items={() => notebookMenu(page)} />
     </header>
   )
@@ -63,7 +62,7 @@ function NotebookName({ page }: { readonly page: Page }) {
     else if (event.key === "Escape") setDraft(null)
   }
   return (
-    <div className={styles["name"]}>
+    <div className={styles["name"]} data-name>
       {run && <span className={styles["path"]}>Run of </span>}
       {folder && <span className={styles["path"]}>{folder}</span>}
       {page.mayEdit && !run ? (
