@@ -21,9 +21,17 @@ CODEX = "agent:codex"
 class Codex:
     """What an agent does in one notebook: all of it waits for somebody's yes."""
 
-    def __init__(self, app: App, log: str, *, asks: Sequence[Scope] = ("edit", "run"), actor: str = CODEX) -> None:
+    def __init__(
+        self,
+        app: App,
+        log: str,
+        *,
+        asks: Sequence[Scope] = ("edit", "run"),
+        actor: str = CODEX,
+        behalf: str | None = None,
+    ) -> None:
         self._app, self.log = app, log
-        token = new_token(app.folder, actor, "read", "edit", "run", asks=tuple(asks))
+        token = new_token(app.folder, actor, "read", "edit", "run", asks=tuple(asks), behalf=behalf)
         self._client = httpx.Client(
             base_url=app.url, headers={"Authorization": f"Bearer {token}"}, timeout=60, verify=PLAIN
         )

@@ -15,7 +15,8 @@ _GUARDS = "[data-base-ui-focus-guard]"
 
 def serious(page: Page) -> list[str]:
     """Return what is serious or critical, one line each."""
-    page.evaluate(f"() => {{ {SCRIPT.read_text(encoding='utf-8')} }}")
+    if not page.evaluate("() => 'axe' in window"):  # it stays until the next page
+        page.evaluate(f"() => {{ {SCRIPT.read_text(encoding='utf-8')} }}")
     found: Any = page.evaluate(
         "guards => axe.run({ exclude: [[guards]] }, { resultTypes: ['violations'] }).then(({ violations }) => violations)",
         _GUARDS,

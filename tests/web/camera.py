@@ -10,11 +10,18 @@ from typing import Literal
 
 from playwright.sync_api import ConsoleMessage, Page
 
+from .axe import serious
+
 Look = Literal["light", "dark", "narrow"]
 
 WIDE, NARROW, HEIGHT = 1280, 400, 900
 # What Chromium itself writes when a request is answered with a fault or not at all: the page shows those.
 _OF_THE_NETWORK = re.compile(r"^Failed to load resource|^WebSocket connection to .* failed")
+
+# Colours go over into those of the other scheme, and what is new fades in: axe is to see where they arrive.
+_ARRIVE = """() => {
+  for (const it of document.getAnimations()) if (it.effect.getComputedTiming().endTime < Infinity) it.finish()
+}"""
 
 
 class Camera:
@@ -23,6 +30,7 @@ class Camera:
     def __init__(self, page: Page, folder: Path) -> None:
         self.page, self.folder = page, folder
         self.complaints: list[str] = []
+        self.faults: list[str] = []
         folder.mkdir(parents=True, exist_ok=True)
         page.set_viewport_size({"width": WIDE, "height": HEIGHT})
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -50,6 +58,24 @@ class Camera:
         told = [each for each in self.complaints if not (is_offline and _OF_THE_NETWORK.match(each))]
         self.complaints.clear()
         assert (name, told) == (name, [])
+
+    def study(self, name: str) -> None:
+        """Take a picture in every look, and note in `faults` what axe finds in each and what the page complains about."""
+        for scheme, width, look in (
+            ("light", WIDE, name),
+            ("dark", WIDE, f"{name}-dark"),
+            ("dark", NARROW, None),
+            ("light", NARROW, f"{name}-narrow"),
+        ):
+            self.page.emulate_media(color_scheme=scheme)
+            self.page.set_viewport_size({"width": width, "height": HEIGHT})
+            self.page.evaluate(_ARRIVE)
+            self.faults += [f"{name}, {scheme}, {width}: {fault}" for fault in serious(self.page)]
+            if look is not None:
+                self._shoot(look)
+        self.page.set_viewport_size({"width": WIDE, "height": HEIGHT})
+        self.faults += [f"{name}: {complaint}" for complaint in self.complaints]
+        self.complaints.clear()
 
     def _shoot(self, name: str) -> None:
         self.page.mouse.move(0, HEIGHT - 1)

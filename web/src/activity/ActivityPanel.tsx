@@ -62,7 +62,7 @@ export function ActivityPanel({ context }: { readonly context: PageContext }) {
             )
           }
         >
-          {isFiltered ? "Choose somebody else, or everything." : "Add a cell or run one: it is listed here."}
+          {isFiltered ? "Choose another person, or everything." : "Add a cell or run one: it is listed here."}
         </EmptyState>
       )}
       {before !== null && (

@@ -29,7 +29,7 @@ export function PausedNotice({ context }: { readonly context: PageContext }) {
         <span>
           {each.token !== null && "A token of "}
           {nameOf(each.actor)} is paused by {each.by === open.me.actor ? "you" : nameOf(each.by)}
-          {each.why && `: ${each.why}`}. Until it is resumed, everything is refused to it.
+          {each.why && `: ${each.why.replace(/\.$/, "")}`}. Until it is resumed, everything is refused to it.
         </span>
         <Button kind="quiet" onClick={() => void letGo(context, each)}>
           Resume

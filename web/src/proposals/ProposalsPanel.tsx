@@ -25,8 +25,8 @@ export function ProposalsPanel({ context }: { readonly context: PageContext }) {
   return (
     <PanelBody>
       {cards.length === 0 ? (
-        <EmptyState icon={<Icon name="pencil" />} title="No proposal waits.">
-          An agent whose token asks first, or `quire propose`, puts what it wants to change or run here, and waits for your yes. Nothing
+        <EmptyState icon={<Icon name="pencil" />} title="No proposal waits">
+          An agent whose token asks first, or <code>quire propose</code>, puts what it wants to change or run here, and waits for your yes. Nothing
           happens before. <a href="/settings">Make a token that asks first</a>.
         </EmptyState>
       ) : (

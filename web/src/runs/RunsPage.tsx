@@ -77,7 +77,7 @@ export default function RunsPage({ parts, RunAgainForm }: RunsPageProps) {
         <FilterRow query={query} table={table} columns={columns} field={field} me={me} onQuery={setQuery} />
         <Fresh count={table.fresh} onShow={reload} />
         {isEmpty ? (
-          <NoRuns isFiltered={isFiltered(query)} onClear={() => setQuery({ ...NO_QUERY, sort: query.sort })} />
+          <NoRuns isFiltered={isFiltered(query)} hasCondition={query.where.length > 0} onClear={() => setQuery({ ...NO_QUERY, sort: query.sort })} />
         ) : (
           table.query !== null && (
             <RunTable
@@ -199,11 +199,17 @@ function Fresh({ count, onShow }: { readonly count: number; readonly onShow: () 
   )
 }
 
-function NoRuns({ isFiltered: hasFilter, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) {
+interface NoRunsProps {
+  readonly isFiltered: boolean
+  readonly hasCondition: boolean
+  readonly onClear: () => void
+}
+
+function NoRuns({ isFiltered: hasFilter, hasCondition, onClear }: NoRunsProps) {
   if (hasFilter) {
     return (
       <EmptyState title="No run meets these filters" actions={<Button onClick={onClear}>Clear the filters</Button>}>
-        A run that has no such value does not meet a condition on it.
+        {hasCondition ? "A run that has no such value does not meet a condition on it." : "Fewer words, or another filter, find more."}
       </EmptyState>
     )
   }

@@ -35,7 +35,7 @@ export function SecretDialog({ parts, token, name, isAgent, onClose }: SecretDia
       }
     >
       <div className={css["stack"]}>
-        <p>It is shown this once: only its hash is kept here.</p>
+        <p>It is shown only now: just its hash is kept here.</p>
         <CopyBox text={token.secret} label="the token" isSecret />
         {isAgent && <Lines parts={parts} token={token} name={name} />}
         <details open={!isAgent}>

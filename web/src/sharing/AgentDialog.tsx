@@ -123,7 +123,7 @@ function AgentToken({ context, token, name, onClose }: AgentTokenProps) {
       }
     >
       <div className={css["body"]}>
-        <p>The token is shown this once: only its hash is kept.</p>
+        <p>The token is shown only now: just its hash is kept.</p>
         <AgentLines
           agents={agents}
           chosen={chosen ?? guessAgent(agents, name)}

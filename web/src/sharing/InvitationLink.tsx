@@ -25,11 +25,11 @@ export function InvitationLink({ invitation, onClose }: { readonly invitation: I
       <div className={css["body"]}>
         <p>
           {invitation.was_known ? `${name} was known here, and is now ${invitation.role} of this notebook.` : `${name} is ${invitation.role} of this notebook.`} Send
-          them this link. It is shown this once.
+          them this link. It is shown only now.
         </p>
         <CopyBox text={invitationLink(location.origin, invitation)} label={`the link for ${name}`} isSecret />
         <p>
-          It signs one browser in as {name}, once, until <b>{dayAndTime(invitation.expires_at)}</b>. Who has it is {name}: send it to nobody else.
+          It signs one browser in as {name}, once, until <b>{dayAndTime(invitation.expires_at)}</b>. The first to open it is {name}: send it to nobody else.
         </p>
         <p className={css["soft"]}>
           {name} stays signed in until {dayAndTime(invitation.signed_in_until)}, or until you sign out of this browser.

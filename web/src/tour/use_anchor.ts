@@ -23,10 +23,12 @@ export function useAnchor(card: RefObject<HTMLElement | null>, targets: readonly
       const header = found?.closest("header") ? 0 : (document.querySelector("header")?.getBoundingClientRect().bottom ?? 0)
       ring.hidden = box === null
       if (box) {
+        // Within the window: what reaches from edge to edge would have a ring without sides.
+        const left = Math.max(box.left - RING_GAP, 0)
         Object.assign(ring.style, {
-          left: `${box.left - RING_GAP}px`,
+          left: `${left}px`,
           top: `${box.top - RING_GAP}px`,
-          width: `${box.width + 2 * RING_GAP}px`,
+          width: `${Math.min(box.right + RING_GAP, document.documentElement.clientWidth) - left}px`,
           height: `${box.height + 2 * RING_GAP}px`,
         })
       }

@@ -36,8 +36,8 @@ export function Person({ actor, onBehalfOf, me, plain = false }: PersonProps) {
         </span>
       )}
       <span className={css["name"]}>{actor === me ? "you" : nameOf(actor)}</span>
-      {isPaused && <span className={css["paused"]}>paused</span>}
       {onBehalfOf && onBehalfOf !== actor && <span className={css["for"]}> for {onBehalfOf === me ? "you" : nameOf(onBehalfOf)}</span>}
+      {isPaused && <span className={css["paused"]}>paused</span>}
     </span>
   )
 }
