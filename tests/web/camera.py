@@ -18,11 +18,6 @@ WIDE, NARROW, HEIGHT = 1280, 400, 900
 # What Chromium itself writes when a request is answered with a fault or not at all: the page shows those.
 _OF_THE_NETWORK = re.compile(r"^Failed to load resource|^WebSocket connection to .* failed")
 
-# Colours go over into those of the other scheme, and what is new fades in: axe is to see where they arrive.
-_ARRIVE = """() => {
-  for (const it of document.getAnimations()) if (it.effect.getComputedTiming().endTime < Infinity) it.finish()
-}"""
-
 
 class Camera:
     """Takes pictures of one page into a folder."""
@@ -69,7 +64,6 @@ class Camera:
         ):
             self.page.emulate_media(color_scheme=scheme)
             self.page.set_viewport_size({"width": width, "height": HEIGHT})
-            self.page.evaluate(_ARRIVE)
             self.faults += [f"{name}, {scheme}, {width}: {fault}" for fault in serious(self.page)]
             if look is not None:
                 self._shoot(look)

@@ -12,7 +12,6 @@ from quire.core.text import source_hash
 from quire.workspace.clock import new_id
 
 from .app import App
-from .axe import serious
 from .notebook import Book
 from .test_panels import rail
 from .test_since import CODEX, edit, record, run, seen
@@ -125,19 +124,3 @@ def test_a_long_log_is_read_page_by_page(app: App, page: Page) -> None:
     expect(lines(page)).to_have_count(46)
     expect(lines(page).last).to_contain_text("created the notebook")
     expect(panel.get_by_role("button", name="Show older")).to_have_count(0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious_and_a_narrow_page_holds_it(app: App, scheme: str) -> None:
-    log = app.notebook(f"axe {scheme}", "a = 1")
-    record(app, log, comment(app.read(log)["order"][0], "x" * 300), actor=CODEX)
-    context = app.context(color_scheme=scheme, viewport={"width": 400, "height": 800})
-    page = app.open(context.new_page(), log)
-    page.keyboard.press("Control+k")
-    page.get_by_role("combobox").fill("activity")
-    page.keyboard.press("Enter")
-    expect(lines(page).first).to_contain_text("codex")
-    assert serious(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    context.close()

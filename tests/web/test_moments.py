@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -17,7 +16,6 @@ from quire.workspace.clock import new_id
 
 from ..doors.folder import QuickFolder
 from .app import PATIENCE, App, answered
-from .axe import serious
 from .node import NODE, WEB
 from .notebook import Book
 
@@ -407,37 +405,3 @@ def test_two_moments_are_compared_by_the_servers_rows_with_outputs_of_both(
     expect(page.get_by_role("alert")).to_contain_text("has the numbers 1 to 11, so not 999")
     page.goto(f"{app.url}/notebooks/{log}/compare?from=4&to=4")
     expect(page.locator("main")).to_contain_text("Both moments have the same cells and outputs")
-
-
-# ---- How it looks
-
-
-@pytest.fixture(
-    params=[("light", 1200), ("dark", 1200), ("light", 400), ("dark", 400)], ids=lambda given: f"{given[0]}-{given[1]}"
-)
-def screen(request: pytest.FixtureRequest, app: App) -> Iterator[Page]:
-    """A page in one of the looks."""
-    scheme: Literal["light", "dark"]
-    scheme, width = request.param
-    context = app.context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    yield context.new_page()
-    context.close()
-
-
-@pytest.mark.slow
-def test_a_moment_and_a_comparison_are_accessible_and_fit(app: App, screen: Page, changed: tuple[str, int]) -> None:
-    log, seq = changed
-    at(app, screen, log, seq)
-    fits(screen)
-    screen.goto(f"{app.url}/notebooks/{log}?at=soon")
-    expect(screen.locator("main")).to_contain_text("is not the number")
-    fits(screen)
-    screen.goto(f"{app.url}/notebooks/{log}/compare?from={seq}")
-    expect(screen.locator("[data-diff-rows] [data-change]").first).to_be_visible()
-    fits(screen)
-
-
-def fits(page: Page) -> None:
-    """Expect nothing serious from axe, and no sideways scrolling."""
-    assert serious(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

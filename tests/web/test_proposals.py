@@ -12,9 +12,8 @@ from quire.core.text import source_hash
 
 from .agents import Codex
 from .app import App, answered
-from .axe import serious
 from .notebook import Book
-from .test_panels import edit, rail, record
+from .test_panels import rail, record
 
 Open = Callable[..., tuple[Book, Codex]]
 
@@ -78,14 +77,16 @@ def test_a_proposal_is_seen_at_its_cells_accepted_as_a_whole_and_undone_as_one(p
 @pytest.mark.slow
 def test_a_part_is_left_out_with_what_builds_on_it(page: Page, opened: Open) -> None:
     book, codex = opened("x = 1", "y = 1")
-    new = {"type": "cell_added", "cell": "aaaa0002", "after": None, "source": "z = 1"}
-    effect = {"kind": "run_cell", "execution": "e1", "cell": "aaaa0002", "source_hash": source_hash("z = 1")}
+    added = "z = '\u202etxt'"
+    new = {"type": "cell_added", "cell": "aaaa0002", "after": None, "source": added}
+    effect = {"kind": "run_cell", "execution": "e1", "cell": "aaaa0002", "source_hash": source_hash(added)}
     proposal = codex.propose("all of it", codex.text(0, "x = 2"), codex.text(1, "y = 2"), new, effects=[effect])
     asked = card(page, proposal)
     panel(page)
     expect(asked).to_contain_text("codex, for you, wants to change 2 cells, add 1 and run 1")
-    expect(asked.get_by_role("group", name="Run the new cell: what would run")).to_have_text("z = 1")
-    expect(asked).to_contain_text(f"sha256 {source_hash('z = 1')[:12]}")
+    expect(asked.get_by_role("group", name="Run the new cell: what would run")).to_have_text("z = '⟨U+202E⟩txt'")
+    expect(page.locator("[data-new-cell]")).to_contain_text("⟨U+202E⟩")
+    expect(asked).to_contain_text(f"sha256 {source_hash(added)[:12]}")
     expect(asked.locator("[data-part='3']")).to_contain_text("Chosen together with: Add a code cell at the top.")
     asked.get_by_role("checkbox", name="Change cell 1").uncheck()
     asked.get_by_role("checkbox", name="Add a code cell at the top").uncheck()
@@ -339,38 +340,3 @@ def test_a_hidden_page_notifies_once_somebody_wants_it(app: App, page: Page) -> 
 
 
 # ---- Everybody
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious_and_a_phone_has_room(app: App, scheme: str) -> None:
-    context = app.context(color_scheme=scheme, viewport={"width": 400, "height": 800})
-    page = context.new_page()
-    book = Book.of(app, page, "x = 1\nprint(x)", "y = 1", "z = 1", name=f"axe {scheme}")
-    codex = Codex(app, book.log)
-    new = {"type": "cell_added", "cell": "aaaa0009", "after": codex.cell(1), "source": "w = '\u202etxt'"}
-    removal = {"type": "cell_removed", "cell": codex.cell(2)}
-    effect = {
-        "kind": "run_cell",
-        "execution": "e9",
-        "cell": codex.cell(0),
-        "source_hash": source_hash("x = 2\nprint(x)"),
-    }
-    first = codex.propose("a longer reason " * 10, codex.text(0, "x = 2\nprint(x)"), new, removal, effects=[effect])
-    second = codex.propose("declined", codex.text(1, "y = 2"))
-    expect(page.locator("[data-new-cell]")).to_contain_text("⟨U+202E⟩")
-    assert serious(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
-    edit(app, book.log, 0, "x = 7\nprint(x)", actor="human:grace")
-    page.keyboard.press("Alt+p")
-    expect(card(page, first).locator("[data-void] [role=group]")).to_be_visible()
-    assert serious(page) == []
-    card(page, first).press("n")
-    expect(card(page, first).get_by_role("textbox")).to_be_focused()
-    assert serious(page) == []
-    codex.withdraw(second)
-    expect(card(page, second)).to_contain_text("Withdrawn by codex")
-    assert serious(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
-    codex.close()
-    context.close()

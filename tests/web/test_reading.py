@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from quire.core.events import Scope
 from quire.core.ids import ActorId, LogId
 from quire.workspace.local import LocalWorkspace
 
 from ..journeys.owner import owned
 from .app import App, answered
-from .axe import serious
 
 CELLS = (
     ("markdown", "# Sales of a month\n\nWhich cities sold **most**."),
@@ -206,37 +204,3 @@ def test_it_says_what_is_missing(app: App, viewer: Page) -> None:
     expect(viewer.locator("[data-source]")).to_contain_text("x = 1")
     viewer.goto(f"{app.url}/read/nothing-here")
     expect(viewer.locator("main")).to_contain_text("notebook")
-
-
-@pytest.fixture(
-    params=[("light", 1200), ("dark", 1200), ("light", 400), ("dark", 400)], ids=lambda given: f"{given[0]}-{given[1]}"
-)
-def screen(request: pytest.FixtureRequest, app: App) -> Iterator[Page]:
-    """A page of the owner in one of the looks."""
-    scheme: Literal["light", "dark"]
-    scheme, width = request.param
-    scopes: tuple[Scope, ...] = ("read", "edit", "run", "admin")
-    context = app.context("human:ada", *scopes, viewport={"width": width, "height": 900}, color_scheme=scheme)
-    yield context.new_page()
-    context.close()
-
-
-@pytest.mark.slow
-def test_the_reading_view_is_accessible_fits_and_prints_without_controls(app: App, screen: Page, log: str) -> None:
-    read(app, screen, log)
-    fits(screen)
-    screen.get_by_role("button", name="Run with these values").click()
-    expect(screen.locator("[data-run=success]")).to_be_visible()
-    screen.get_by_role("button", name="Show code").click()
-    expect(screen.locator("[data-source]").first).to_be_visible()
-    fits(screen)
-    screen.emulate_media(media="print")
-    for hidden in (screen.get_by_role("form"), screen.locator("header")):
-        expect(hidden).not_to_be_visible()
-    expect(screen.get_by_role("table", name="Results")).to_be_visible()
-
-
-def fits(page: Page) -> None:
-    """Expect nothing serious from axe, and no sideways scrolling."""
-    assert serious(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

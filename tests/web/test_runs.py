@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -187,9 +186,7 @@ def test_a_table_is_used_with_keys_alone(app: App, page: Page) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("look", ["light", "dark"])
-def test_two_runs_are_compared_with_how_far_they_are_apart(app: App, page: Page, look: Any) -> None:
-    page.emulate_media(color_scheme=look)
+def test_two_runs_are_compared_with_how_far_they_are_apart(app: App, page: Page) -> None:
     page.goto(f"{app.url}/runs/compare?a=train-0&b=train-3")
     expect(page.get_by_text("3 parameters and 2 results differ; the code is the same.")).to_be_visible()
     results = page.get_by_role("table", name="Results")
@@ -209,9 +206,7 @@ def test_two_runs_are_compared_with_how_far_they_are_apart(app: App, page: Page,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("look", ["light", "dark"])
-def test_a_narrow_page_scrolls_the_table_and_keeps_the_names(app: App, page: Page, look: Any) -> None:
-    page.emulate_media(color_scheme=look)
+def test_a_narrow_page_scrolls_the_table_and_keeps_the_names(app: App, page: Page) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
     show(app, page)
     expect_runs(page, *ALL)

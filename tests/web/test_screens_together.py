@@ -199,7 +199,13 @@ def news_of_others_and_what_they_did(desk: Desk) -> None:
         app.open(page, log)
     page.goto("about:blank")
     desk.record(log, desk.replaced(log, 2, "months = 12", "months = 6  # the last half year"), actor=CODEX)
-    desk.record(log, desk.replaced(log, 3, "print(", "print('now', "), actor=GRACE)
+    desk.record(
+        log,
+        desk.replaced(
+            log, 3, "print(", "print('the same months of the year before, in percent of what was ordered in them:', "
+        ),
+        actor=GRACE,
+    )
     desk.record(log, {"type": "cell_removed", "cell": app.read(log)["order"][4]}, actor=CODEX)
     app.open(page, log)
     line = page.get_by_role("region", name="Since you were here").first
@@ -208,9 +214,28 @@ def news_of_others_and_what_they_did(desk: Desk) -> None:
     page.keyboard.press("Alt+]")
     expect(page.locator("[data-difference]")).to_contain_text("the last half year")
     desk.camera.study("since")
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.locator("[data-cell]").nth(2).locator("[data-change]").click()
+    expect(page.locator("[data-difference]")).to_have_count(0)
+    line.get_by_role("button", name="Show", exact=True).click()
+    page.keyboard.press("Alt+]")
+    expect(page.locator("[data-difference]")).to_contain_text("the year before")
+    desk.camera.study("since-second")
     activity = desk.panel("Activity")
     expect(activity).to_contain_text("New since you were here")
     desk.camera.study("activity")
+    desk.close_panel()
+    # Where there is no room for its button; and a word that is longer than the window.
+    page.set_viewport_size({"width": 400, "height": 800})
+    about = {"type": "comment_added", "comment": new_id(), "text": "x" * 300, "cell": app.read(log)["order"][1]}
+    desk.record(log, about, actor=GRACE)
+    page.locator("[data-cell]").first.focus()
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("activity")
+    page.keyboard.press("Enter")
+    expect(activity).to_contain_text("commented on orders")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.set_viewport_size({"width": 1280, "height": 900})
     desk.close_panel()
 
 

@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from .app import App, answered
-from .axe import serious
 
 
 @pytest.mark.slow
@@ -74,37 +73,4 @@ def test_an_invited_person_sees_their_own_settings_and_nobody_elses(app: App) ->
     page.locator("[data-browser=this]").get_by_role("button", name="Sign out…").click()
     page.get_by_role("dialog").get_by_role("button", name="Sign out", exact=True).click()
     expect(page.get_by_role("heading", name="Sign this browser in")).to_be_visible()
-    context.close()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", ["/", "/runs", "/settings"])
-def test_the_list_of_keys_is_one_key_away_on_every_page(app: App, page: Page, path: str) -> None:
-    page.goto(f"{app.url}{path}")
-    expect(page.get_by_role("main")).to_be_visible()
-    page.locator("#main").focus()
-    page.keyboard.press("?")
-    sheet = page.get_by_role("dialog", name="Keys")
-    expect(sheet).to_contain_text("This list")
-    if path == "/runs":
-        expect(sheet).to_contain_text("Compare the two that are selected")
-    assert serious(page) == []
-    page.keyboard.press("Escape")
-    expect(sheet).to_have_count(0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_settings_and_it_fits_into_400_pixels(app: App, scheme: str) -> None:
-    context = app.context(color_scheme=scheme, viewport={"width": 400, "height": 800})
-    page = context.new_page()
-    page.goto(f"{app.url}/settings")
-    expect(page.locator("[data-browser=this]")).to_be_visible()
-    assert serious(page) == []
-    page.get_by_role("button", name="New token…").click()
-    page.get_by_label("Name", exact=True).fill(f"codex-{scheme}")
-    page.keyboard.press("Enter")
-    expect(page.get_by_label("Your coding agent")).to_have_value("codex")
-    assert serious(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     context.close()

@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from .app import App, answered
-from .axe import serious
 
 
 def share(page: Page) -> Locator:
@@ -166,36 +165,3 @@ def test_a_person_is_invited_with_keys_alone(app: App, page: Page) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious_and_all_fits_into_400_pixels(app: App, scheme: str) -> None:
-    log = app.notebook(f"axe {scheme}", "x = 1")
-    context = app.context(color_scheme=scheme, viewport={"width": 400, "height": 800})
-    page = app.open(context.new_page(), log)
-    page.get_by_role("button", name="Notebook menu").click()
-    page.get_by_role("menuitem", name="Share: people, agents and roles…").click()
-    expect(page.get_by_role("list", name="People and agents")).to_be_visible()
-    states = [lambda: None, lambda: page.get_by_role("button", name="Invite a person…").click()]
-    for reach in states:
-        reach()
-        assert serious(page) == []
-        assert fits(page)
-    page.get_by_label("Name", exact=True).fill(f"{scheme}.grace")
-    page.get_by_role("button", name="Make a link").click()
-    expect(page.locator("[data-secret]")).to_be_visible()
-    assert serious(page) == []
-    assert fits(page)
-    page.get_by_role("button", name="I have sent or kept it").click()
-    page.get_by_role("button", name="Let an agent in…").click()
-    page.get_by_role("button", name="Make its token").click()
-    expect(page.get_by_label("Your coding agent")).to_have_value("codex")
-    assert serious(page) == []
-    assert fits(page)
-    context.close()
-
-
-def fits(page: Page) -> bool:
-    """Whether nothing is wider than the window."""
-    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -14,7 +14,6 @@ from quire.core.text import source_hash
 from quire.workspace.clock import new_id
 
 from .app import EVERYTHING, PATIENCE, App, answered
-from .axe import serious
 from .notebook import Book
 
 CODEX = "agent:codex"
@@ -269,35 +268,3 @@ def test_the_keys_are_in_the_palette_and_the_sheet_and_say_that_nothing_is_new(a
 
 
 # ---- Everybody
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_the_line_the_marks_and_a_difference(app: App, scheme: str) -> None:
-    log = app.notebook(f"axe {scheme}", "rows = 5", "print(rows)", "gone")
-    context = app.context(color_scheme=scheme)
-    look(app, context, log)
-    edit(app, log, 0, "rows = 7", actor=CODEX)
-    remove(app, log, 2, CODEX)
-    page = app.open(context.new_page(), log)
-    line(page).get_by_role("button", name="1 removed cell").click()
-    expect(line(page).get_by_role("list")).to_be_visible()
-    page.keyboard.press("Alt+]")
-    expect(difference(page)).to_contain_text("rows = 7")
-    assert serious(page) == []
-    context.close()
-
-
-@pytest.mark.slow
-def test_everything_is_within_reach_on_a_narrow_page(app: App) -> None:
-    log = app.notebook("narrow", "rows = 5", "print(rows)")
-    context = app.context(viewport={"width": 400, "height": 800})
-    look(app, context, log)
-    edit(app, log, 0, "rows = 7  # " + "a long line " * 10, actor=CODEX)
-    page = app.open(context.new_page(), log)
-    line(page).get_by_role("button", name="Show", exact=True).click()
-    expect(difference(page)).to_contain_text("rows = 7")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    mark(page, 0).click()
-    expect(difference(page)).to_have_count(0)
-    context.close()

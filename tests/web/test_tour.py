@@ -11,7 +11,6 @@ from quire.workspace.clock import new_id
 
 from ..doors.mcp.agents import over_http
 from .app import App, answered
-from .axe import serious
 
 NAME = "Start here"
 
@@ -125,20 +124,3 @@ def test_only_the_example_and_who_may_let_an_agent_in_see_the_tour(app: App, pag
     for each in (page, second_page):
         expect(each.get_by_role("button", name="Share")).to_be_visible()
         expect(each.get_by_role("complementary", name="Tour")).to_have_count(0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1280])
-def test_axe_finds_nothing_serious_and_the_card_is_in_view(app: App, scheme: str, width: int) -> None:
-    log = example(app)
-    context = app.context(color_scheme=scheme, viewport={"width": width, "height": 800})
-    page = app.open(context.new_page(), log)
-    for number in range(1, 6):
-        step(page, number)
-        expect(page.get_by_role("complementary", name="Tour")).to_be_in_viewport(ratio=1)
-        assert serious(page) == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        if number < 5:
-            page.get_by_role("button", name="Next").click()
-    context.close()
