@@ -3,8 +3,8 @@
     python tools/doc_images.py SCREENSHOTS
     python tools/doc_images.py --demos FILMS
 
-SCREENSHOTS has what tests/web/test_screenshots.py took. What a page shows is its links to docs/images/NAME.png. FILMS has
-what tests/demos filmed; docs/demos/index.html says which.
+SCREENSHOTS has what test_screenshots.py and test_screens_together.py of tests/web took. What a page shows is its links to
+docs/images/NAME.png. FILMS has what tests/demos filmed; docs/demos/index.html says which.
 """
 
 import re
@@ -19,6 +19,8 @@ IMAGES = ROOT / "docs" / "images"
 DEMOS = ROOT / "docs" / "demos"
 COLOURS = 256
 """Enough for text, marks and a chart; with half as many, highlighted code loses its colours."""
+SHORTEST, MARGIN = 300, 24
+"""Pixels: of a picture that is trimmed, and of what is left below the last thing on it."""
 LARGEST = 120_000
 """Bytes of one picture: they stay in the history of the repository for ever."""
 
@@ -29,10 +31,20 @@ def shown() -> set[str]:
     return {name for page in pages for name in re.findall(r"images/([\w-]+\.png)", page.read_text(encoding="utf-8"))}
 
 
+def trimmed(picture: Image.Image) -> Image.Image:
+    """Return a picture without the empty rest of the page at its foot: rows that are all like the last one."""
+    width, height = picture.size
+    last = picture.crop((0, height - 1, width, height)).tobytes()
+    end = height
+    while end > SHORTEST and picture.crop((0, end - 1, width, end)).tobytes() == last:
+        end -= 1
+    return picture.crop((0, 0, width, min(height, end + MARGIN)))
+
+
 def keep(taken: Path, kept: Path) -> None:
     """Write a picture with few colours."""
     with Image.open(taken) as picture:
-        small = picture.convert("RGB").quantize(
+        small = trimmed(picture.convert("RGB")).quantize(
             COLOURS, method=Image.Quantize.MAXCOVERAGE, kmeans=4, dither=Image.Dither.NONE
         )
         small.save(kept, optimize=True)

@@ -1,7 +1,8 @@
 """Every screen of working together, looked at: proposals, news, comments, people, time, runs, reading, sharing, settings, tour.
 
 Each state is one that people meet, in one prepared workspace and one browser; light and dark, wide and narrow. Nothing
-serious is found by axe in any of them, nothing is cut off, and no page complains. `make screenshots` keeps the pictures.
+serious is found by axe in any of them, nothing is cut off, no page complains, and Tab leads to what is used there.
+`make screenshots` keeps the pictures.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ FORECAST = (
     "growth = level / (sum(orders[:months]) / months) - 1\nprint(f'growth: {growth:.1%}')",
     "forecast = level * (1 + growth)\nforecast",
 )
+MOST_TABS = 80
+"""More than any page has to go through."""
 NAMES = ("", "orders", "level", "growth", "forecast")
 
 
@@ -92,6 +95,16 @@ class Desk:
     def close_panel(self) -> None:
         """Close the panel that is open, so that the next notebook opens without it."""
         self.page.locator("[data-rail-panel]").get_by_role("button", name="Close").click()
+
+    def press(self, target: Locator, key: str = "Enter", page: Page | None = None) -> None:
+        """Go to something with Tab alone, and press a key there."""
+        keyboard = (page or self.page).keyboard
+        expect(target).to_be_visible()
+        for _ in range(MOST_TABS):
+            if target.evaluate("(it) => it === document.activeElement"):
+                return keyboard.press(key)
+            keyboard.press("Tab")
+        raise AssertionError(f"Tab does not lead to {target}.")
 
     def hide_secrets(self) -> None:
         """Pictures are kept: a secret is in none."""
@@ -224,6 +237,8 @@ def news_of_others_and_what_they_did(desk: Desk) -> None:
     activity = desk.panel("Activity")
     expect(activity).to_contain_text("New since you were here")
     desk.camera.study("activity")
+    desk.press(activity.get_by_role("button", name="growth").first)
+    expect(page.locator("[data-cell]").nth(3)).to_have_attribute("data-focused", "true")
     desk.close_panel()
     # Where there is no room for its button; and a word that is longer than the window.
     page.set_viewport_size({"width": 400, "height": 800})
@@ -265,7 +280,7 @@ def a_thread_with_an_agent(desk: Desk) -> None:
     desk.camera.study("comments-mention")
     page.keyboard.press("Escape")
     listed = desk.panel("Comments")
-    listed.get_by_role("button", name="Show").click()
+    desk.press(listed.get_by_role("button", name="Show"))
     expect(listed).to_contain_text("resolved by grace")
     desk.camera.study("comments-panel")
     desk.close_panel()
@@ -286,19 +301,21 @@ def people_and_agents_who_are_here(desk: Desk) -> None:
         expect(people.locator("[data-follow] [data-actor='human:grace']")).to_contain_text("editing growth")
         expect(people.get_by_role("button", name="Undo… all of codex")).to_be_visible()
         desk.camera.study("people")
-    people.get_by_role("button", name="Undo… all of codex").click()
+        desk.press(people.get_by_role("button", name="Follow").first)
+        expect(people.get_by_role("button", name="Following")).to_be_visible()
+    desk.press(people.get_by_role("button", name="Undo… all of codex"))
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Taken back")
     desk.camera.study("people-undo")
     page.keyboard.press("Escape")
-    people.get_by_role("button", name="Pause… codex").click()
+    desk.press(people.get_by_role("button", name="Pause… codex"))
     expect(dialog).to_contain_text("Pause codex")
     desk.camera.study("people-pause")
     dialog.get_by_label("Why").fill("Tests first.")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status").filter(has_text="is paused by")).to_be_visible()
     desk.camera.study("people-paused")
-    people.get_by_role("button", name="Resume codex").click()
+    desk.press(people.get_by_role("button", name="Resume codex"))
     desk.close_panel()
 
 
@@ -323,6 +340,8 @@ def a_moment_and_two_compared(desk: Desk) -> None:
     page.goto(f"{app.url}/notebooks/{log}/compare?from={seq}")
     expect(page.locator("[data-diff-rows] [data-change]").first).to_be_visible()
     desk.camera.study("moments-compared")
+    desk.press(page.get_by_role("link", name=f"Open event {seq}"))
+    expect(page).to_have_url(re.compile(rf"at={seq}$"))
 
 
 # ---- Runs
@@ -367,6 +386,8 @@ def runs_in_a_table_and_two_compared(desk: Desk) -> None:
     page.goto(f"{app.url}/runs/compare?a=train-1&b=train-3")
     expect(page.get_by_text("the code is the same")).to_be_visible()
     desk.camera.study("runs-compared")
+    desk.press(page.get_by_role("link", name="Swap a and b"))
+    expect(page).to_have_url(re.compile("a=train-3&b=train-1"))
 
 
 # ---- Reading and sharing
@@ -390,16 +411,17 @@ def reading_with_and_without_the_right_to_run(desk: Desk) -> None:
         expect(vera.get_by_role("form")).to_have_count(0)
         camera.study("reading-viewer")
         page.goto(f"{app.url}/read/{log}")
-        page.get_by_label("Viewers may start runs").click()
+        desk.press(page.get_by_label("Viewers may start runs"), "Space")
         expect(page.get_by_label("Viewers may start runs")).to_be_checked()
         desk.camera.study("reading-owner")
         vera.reload()
-        vera.get_by_role("form", name="Run with parameters").get_by_label("top").fill("3")
-        vera.get_by_role("button", name="Run with these values").click()
+        desk.press(vera.get_by_role("form", name="Run with parameters").get_by_label("top"), "Control+a", vera)
+        vera.keyboard.type("3")
+        desk.press(vera.get_by_role("button", name="Run with these values"), page=vera)
         expect(vera.locator("[data-run=success]")).to_be_visible()
         expect(vera.get_by_role("table", name="Results")).to_have_text("cities3")
         camera.study("reading-run")
-        vera.get_by_role("button", name="Show code").click()
+        desk.press(vera.get_by_role("button", name="Show code"), page=vera)
         expect(vera.locator("[data-source]").first).to_be_visible()
         camera.study("reading-code")
         vera.emulate_media(media="print")
@@ -450,13 +472,14 @@ def settings_and_the_keys_of_every_page(desk: Desk) -> None:
         expect(sheet).to_have_count(0)
     expect(page.locator("[data-browser=this]")).to_be_visible()
     desk.camera.study("settings-all")
-    page.get_by_role("button", name="New token…").click()
-    page.get_by_label("Name", exact=True).fill("hal")
+    desk.press(page.get_by_role("button", name="New token…"))
+    expect(page.get_by_label("Name", exact=True)).to_be_focused()
+    page.keyboard.type("hal")
     page.keyboard.press("Enter")
     expect(page.get_by_label("Your coding agent")).to_be_visible()
     desk.hide_secrets()
     desk.camera.study("settings-agent-line")
-    page.get_by_role("button", name="I have kept it").click()
+    desk.press(page.get_by_role("button", name="I have kept it"))
 
 
 def the_tour(desk: Desk) -> None:
@@ -471,7 +494,7 @@ def the_tour(desk: Desk) -> None:
             expect(page.get_by_role("complementary", name="Tour")).to_be_in_viewport(ratio=1)
         desk.camera.study(f"tour-{number + 1}")
         if number < 4:
-            page.get_by_role("complementary", name="Tour").get_by_role("button", name=re.compile("^Next")).click()
+            desk.press(page.get_by_role("complementary", name="Tour").get_by_role("button", name=re.compile("^Next")))
 
 
 TALK = (

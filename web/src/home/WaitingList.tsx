@@ -32,6 +32,9 @@ export function WaitingList({ waiting, me }: { readonly waiting: readonly Waitin
   )
 }
 
+/** What stands in the place of a text that is empty. */
+const NO_TEXT: Partial<Record<Waiting["kind"], string>> = { proposal: "No reason given" }
+
 function WaitingRow({ item, me }: { readonly item: Waiting; readonly me: string | undefined }) {
   const { icon, words } = KINDS[item.kind]
   const target = item.kind === "proposal" ? `#proposal=${encodeURIComponent(item.id)}` : item.cell ? `#cell=${encodeURIComponent(item.cell)}` : ""
@@ -42,10 +45,10 @@ function WaitingRow({ item, me }: { readonly item: Waiting; readonly me: string 
       </span>
       <span className={rows["title"]}>
         <a className={rows["link"]} href={`/notebooks/${encodeURIComponent(item.log)}${target}`}>
-          {item.text || item.name}
+          {item.text || NO_TEXT[item.kind] || item.name}
         </a>
       </span>
-      <span className={rows["fact"]}>{item.text ? item.name : ""}</span>
+      <span className={rows["fact"]}>{item.text || NO_TEXT[item.kind] ? item.name : ""}</span>
       <span className={rows["fact"]}>
         <Person actor={item.by} onBehalfOf={item.on_behalf_of} me={me} /> {words} · <Time at={item.at} />
       </span>
