@@ -140,6 +140,8 @@ def test_a_database_that_goes_away_while_a_server_starts_is_waited_for(
     finally:
         lock.kill()
         lock.wait()
+    wait_until(lambda: "the database is away" in folder.printed, "it does not say that it waits")
+    folder.quire("runtime", "--wait", "8", status=4)  # for longer than a request is tried again
     postgres.start()
     assert process.stdout is not None
     line = process.stdout.readline()
