@@ -2,7 +2,7 @@
 
 WAL and synchronous=FULL: what was acknowledged survives a power cut. One thread writes
 (sqlite_writer), a few read. Followers in this process are woken after the commit; those in
-others by a poll of `PRAGMA data_version`.
+others by sqlite_news.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from .index import INDEX, REPLACED, TABLES, IndexRows, table_of
 from .indexing import compare_index, refresh_index
 from .sealing import KEY_OWNER
 from .sqlite_file import connect, explain, let_go, prepare
+from .sqlite_news import SqliteNews
 from .sqlite_prune import COLUMNS, LINE, compact, pruned, pruned_of, record_from, sizes
 from .sqlite_writer import Request, SqliteWriter
 from .store import (
@@ -48,10 +49,6 @@ from .store import (
 )
 from .wakes import Wakes, by_log
 
-POLL_SECONDS = 0.01
-LIVELY_POLL_SECONDS = 0.002
-LIVELY_SECONDS = 1.0
-"""How often it is looked whether another process wrote; more often for so long after anybody did, for answers come soon."""
 READERS = 4
 QUERIES = 32
 """How many questions are answered at once, on threads and connections that nothing else waits for."""
@@ -80,9 +77,9 @@ class SqliteStore:
         self._open: list[sqlite3.Connection] = []
         self._glancing: sqlite3.Connection | None = None
         self._stopping = threading.Event()
-        self._poller: threading.Thread | None = None
         self._inode = prepare(path)
         self._writer = SqliteWriter(path, self._loop, self._wakes.wake)
+        self._news = SqliteNews(path, lambda: self._writer.told, self._wake_soon)
 
     def carrier(self, topic: str | None = None) -> None:
         """Return nothing: the one server of a file has all sockets."""
@@ -221,7 +218,7 @@ class SqliteStore:
             cursor = page[-1].seq if page else cursor
             return page, len(page) == PAGE
 
-        return self._wakes.pages(log, read, self._poll)
+        return self._wakes.pages(log, read, lambda: self._news.follow(log))
 
     def feed(self, since: int = 0) -> AsyncIterator[list[Growth]]:
         """Yield which logs grew after position `since`, and then whenever one grows."""
@@ -234,44 +231,16 @@ class SqliteStore:
             cursor, is_behind = page[-1].position if page else cursor, len(page) == PAGE
             return by_log(page), is_behind
 
-        return self._wakes.pages(None, read, self._poll)
+        return self._wakes.pages(None, read, lambda: self._news.follow(None))
 
     async def position(self) -> int:
         """Return the position of the last record."""
         (position,) = await self._read(lambda db: db.execute(_POSITION).fetchone())
         return position
 
-    def _poll(self) -> None:
-        """See to it that this process notices what others write, from the first follower on."""
-        if self._poller is None:
-            self._poller = threading.Thread(target=self._poll_all, name="quire-poll", daemon=True)
-            self._poller.start()
-
-    def _poll_all(self) -> None:
-        connection = connect(self._path, read_only=True)
-        seen: int | None = None
-        position, lively_until = 0, 0.0
-        while not self._stopping.wait(LIVELY_POLL_SECONDS if time.monotonic() < lively_until else POLL_SECONDS):
-            with contextlib.suppress(sqlite3.Error):
-                (version,) = connection.execute("PRAGMA data_version").fetchone()
-                if version != seen:
-                    position, logs = self._news(connection, position if seen is not None else None)
-                    seen = version
-                    lively_until = time.monotonic() + LIVELY_SECONDS
-                    if logs is None or logs:
-                        with contextlib.suppress(RuntimeError):
-                            self._loop.call_soon_threadsafe(self._wakes.wake, logs)
-        connection.close()
-
-    def _news(self, connection: sqlite3.Connection, since: int | None) -> tuple[int, list[LogId] | None]:
-        """How far events go, and which logs others made grow since; None: whatever came before anybody looked."""
-        if since is None:
-            return connection.execute(_POSITION).fetchone()[0], None
-        sql = "SELECT max(position), log, max(seq) FROM events WHERE position > ? GROUP BY log"
-        rows = connection.execute(sql, (since,)).fetchall()
-        # Leases change, too, and what was written here has woken everybody already.
-        logs = [log for _, log, seq in rows if seq > self._writer.told.get(log, 0)]
-        return max([since, *(position for position, _, _ in rows)]), logs
+    def _wake_soon(self, logs: list[LogId] | None) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits any more
+            self._loop.call_soon_threadsafe(self._wakes.wake, logs)
 
     # ---- Snapshots
 
@@ -464,6 +433,7 @@ class SqliteStore:
         if self._stopping.is_set():
             return
         self._stopping.set()
+        self._news.stop()
         self._writer.close()
         self._wakes.close()
         loop = asyncio.get_running_loop()
@@ -471,8 +441,7 @@ class SqliteStore:
 
     def _join(self) -> None:
         # Whoever only reads goes first: the last to leave folds the write-ahead log into the file.
-        if self._poller is not None:
-            self._poller.join()
+        self._news.join()
         self._queries.shutdown()
         self._readers.shutdown()
         for connection in self._open:

@@ -22,6 +22,7 @@ import msgspec
 from ..core.chain import Head, Record
 from ..core.errors import QuireError, Unavailable
 from ..core.ids import WORKSPACE_LOG, LogId
+from .file_notify import folder_of, notify
 from .sealing import Sealed, Taken, seal, wanted
 from .sqlite_file import BUSY_SECONDS, connect, explain, is_frozen
 from .sqlite_prune import COLUMNS, LINE, has_pruned, prune_log, record_from, used_before
@@ -60,6 +61,7 @@ class SqliteWriter:
         """How far each of the logs that were written last goes for those who are woken from here."""
         self._data_version: int | None = None
         self._has_pruned: bool | None = None
+        self._wake_folder = folder_of(path)
         self._closed = False
         self._is_frozen = is_frozen(path)
         self._connection = connect(path, read_only=self._is_frozen)
@@ -106,6 +108,7 @@ class SqliteWriter:
                 self._heads.clear()
                 answers, logs = [explain(error, self._path)] * len(batch), set[LogId]()
             self._note_told(logs)
+            notify(self._wake_folder, logs)
             with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits any more
                 self._loop.call_soon_threadsafe(self._answer, batch, answers, logs)
 

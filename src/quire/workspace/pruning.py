@@ -2,7 +2,7 @@
 
 A run goes whole or not at all (stores: `prune`), and the workspace's log tells of it. It stays when it is not over, when
 somebody works in it, or when anything that stays refers to it (mentions.py). What referred to it at the moment of its
-removal is asked of the store once more, while nobody can write. docs/adr/0015-pruning.md says what is promised.
+removal is asked of the store once more, while nobody can write. docs/adr/0016-pruning.md says what is promised.
 """
 
 from __future__ import annotations

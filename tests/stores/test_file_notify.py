@@ -1,0 +1,107 @@
+"""A process on a SQLite file learns at once what another wrote, without looking; and looks where nobody can tell it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from quire.core.ids import LogId
+from quire.stores import file_notify, sqlite_news, sqlite_writer
+from quire.stores.file_notify import Listener, folder_of, notify
+from quire.stores.sqlite import SqliteStore
+
+from ..contracts.test_store import LOG, append
+
+NEVER = 100_000.0
+PATIENCE = 30
+linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
+
+
+@pytest.fixture
+async def stores(tmp_path: Path) -> AsyncIterator[tuple[SqliteStore, SqliteStore]]:
+    """Two on one file, each with a thread and connections of its own, as two processes have them."""
+    made = SqliteStore(tmp_path / "quire.db"), SqliteStore(tmp_path / "quire.db")
+    yield made
+    for store in made:
+        await store.close()
+
+
+async def seen_by(reader: SqliteStore, writer: SqliteStore, between: Callable[[], None] = lambda: None) -> list[int]:
+    """What a follower sees of one event written before it came and of one written after it had nothing more to read."""
+    pages = reader.follow(LOG)
+    await writer.append([append("e0")])
+    async with asyncio.timeout(PATIENCE):
+        first = await anext(pages)
+        second = asyncio.ensure_future(anext(pages))
+        await asyncio.sleep(0)
+        between()
+        await writer.append([append("e1", expected=1)])
+        return [record.seq for record in first + await second]
+
+
+@linux
+async def test_what_another_process_writes_is_seen_though_nobody_ever_looks_by_itself(
+    stores: tuple[SqliteStore, SqliteStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("POLL_SECONDS", "UNTOLD_SECONDS"):
+        monkeypatch.setattr(sqlite_news, name, NEVER)
+    assert await seen_by(*stores) == [1, 2]
+
+
+async def test_a_writer_that_was_killed_before_it_could_tell_is_seen_all_the_same(
+    stores: tuple[SqliteStore, SqliteStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def silent(folder: Path, logs: object) -> None:
+        """Tell nobody."""
+
+    monkeypatch.setattr(sqlite_writer, "notify", silent)
+    monkeypatch.setattr(sqlite_news, "UNTOLD_SECONDS", 0.05)
+    assert await seen_by(*stores) == [1, 2]
+
+
+async def test_where_the_system_cannot_tell_it_is_looked(
+    stores: tuple[SqliteStore, SqliteStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left(self: Listener) -> None:
+        raise OSError("too many open files")
+
+    monkeypatch.setattr(file_notify.Listener, "_open", none_left)
+    monkeypatch.setattr(sqlite_news, "UNTOLD_SECONDS", NEVER)
+    assert await seen_by(*stores) == [1, 2]
+
+
+@linux
+async def test_it_is_looked_again_when_somebody_takes_the_folder_away(
+    stores: tuple[SqliteStore, SqliteStore], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_news, "UNTOLD_SECONDS", NEVER)
+    assert await seen_by(*stores, lambda: shutil.rmtree(folder_of(tmp_path / "quire.db"))) == [1, 2]
+
+
+@linux
+def test_only_who_follows_a_log_is_woken_by_it_and_who_follows_all_by_each(tmp_path: Path) -> None:
+    """40 notebooks in which nothing happens are not woken by the one in which something does."""
+    folder = tmp_path / "wake"
+    one, everything = Listener(folder), Listener(folder)
+    one.watch(LOG)
+    everything.watch(None)
+    try:
+        for listener in (one, everything):
+            assert listener.works
+            listener.wait(0)  # what trying it out left
+        other = next(LogId(f"log{n}") for n in range(100) if (folder / _file(f"log{n}")) != (folder / _file(LOG)))
+        for log, woken in ((other, [False, True]), (LOG, [True, True])):
+            notify(folder, [log])
+            assert [listener.wait(0) for listener in (one, everything)] == woken
+    finally:
+        one.close()
+        everything.close()
+
+
+def _file(log: str) -> str:
+    return file_notify.file_of(LogId(log))
