@@ -13,6 +13,7 @@ from .compare import compare_figures
 from .fanout import fanout_figures
 from .figures import Figure, show, show_heading
 from .git import git_figures
+from .idle import idle_figures
 from .replay import growth_figures, replay_figures
 from .results import result_figures
 from .run_table import run_table_figures
@@ -35,6 +36,7 @@ PARTS = {
     "fanout": fanout_figures,
     "collaboration": collaboration_figures,
     "runtimes": runtime_figures,
+    "idle": idle_figures,
     "agents": agents_figures,
     "web": web_figures,
     "run_table": run_table_figures,

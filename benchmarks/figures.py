@@ -75,4 +75,4 @@ def show(figure: Figure) -> None:
 def _number(value: float, unit: str) -> str:
     if unit == "s":
         return f"{value * 1000:,.2f} ms"
-    return f"{value:,.1f}{unit}" if unit == " ×" else f"{value:,.0f}{unit}"
+    return f"{value:,.1f}{unit}" if unit in (" ×", " %") else f"{value:,.0f}{unit}"

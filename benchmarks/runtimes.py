@@ -70,16 +70,25 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
 @contextlib.asynccontextmanager
 async def ours(folder: Path, sources: list[str]) -> AsyncGenerator[Host]:
     """`quire serve`, with a notebook of these cells, and a runtime for it that has run one."""
-    environment = {name: value for name, value in environ().items() if not name.startswith("QUIRE_")}
+    async with serving(folder, environ(), tokens=2) as (server, tokens):
+        yield await _notebook(server, tokens, sources)
+
+
+@contextlib.asynccontextmanager
+async def serving(
+    folder: Path, environment: dict[str, str], tokens: int, **settings: str
+) -> AsyncGenerator[tuple[Server, list[str]]]:
+    """`quire serve` with these settings, and tokens for it; its runtimes end with it."""
+    environment = {name: value for name, value in environment.items() if not name.startswith("QUIRE_")}
     await _quire(folder, environment, "init")
-    tokens = [await _token(folder, environment) for _ in range(2)]
+    secrets = [await _token(folder, environment) for _ in range(tokens)]
+    environment |= {f"QUIRE_SERVE_{name.upper()}": value for name, value in settings.items()}
     process = await asyncio.create_subprocess_exec(
         OURS / "quire", "serve", "--no-browser", "--json", cwd=folder, env=environment, stdout=PIPE, stderr=DEVNULL
     )
     try:
         port = json.loads(await _line(process))["port"]
-        server = Server(port=port, secret=tokens[0], process=process)
-        yield await _notebook(server, tokens, sources)
+        yield Server(port=port, secret=secrets[0], process=process), secrets
     finally:
         process.terminate()
         await process.wait()

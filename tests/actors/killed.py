@@ -146,11 +146,13 @@ def printed(execution: Execution) -> str:
 
 def relay_of(kernel: int | None) -> int:
     """The process of the relay beside a kernel."""
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            words = file.read_bytes().split(b"\0")
-            if any(b"runtime.relay import" in word for word in words) and str(kernel).encode() in words:
-                return int(file.parent.name)
+    # One that has just been started shows no words for a moment.
+    for _ in range(100):
+        for file in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                words = file.read_bytes().split(b"\0")
+                if any(b"runtime.relay import" in word for word in words) and str(kernel).encode() in words:
+                    return int(file.parent.name)
     raise AssertionError(f"kernel {kernel} has no relay")
 
 

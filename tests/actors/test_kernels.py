@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -103,6 +104,14 @@ async def test_closing_leaves_no_process_and_no_file(tmp_path: Path) -> None:
     assert not lives(kernel.pid)
     assert list(all_folders().iterdir()) == []
     assert [args for args in children() if "watch.py" in args and kernel.id in args] == []
+    await kernel.close()
+
+
+@pytest.mark.skipif(shutil.which("flock", path="/usr/bin:/bin") is None, reason="the system has no flock")
+async def test_who_sees_to_its_end_waits_in_next_to_no_memory() -> None:
+    kernel = await start(script(SLEEP))
+    (watcher,) = [args for args in children() if "watch.py" in args and kernel.id in args]
+    assert watcher.partition(" ")[0].endswith("/flock")
     await kernel.close()
 
 

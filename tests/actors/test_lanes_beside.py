@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -119,3 +121,13 @@ async def test_what_stands_where_a_server_was_does_not_hurt(owner: LocalWorkspac
         whereabouts.write(tmp_path, gone)
         async with server(owner, tmp_path):
             await until_heard(owner, lanes, "two")
+
+
+def test_a_runtime_beside_a_store_needs_no_http_client() -> None:
+    """Each of forty would take 8 MB for it."""
+    code = (
+        "import sys, quire.runs.live, quire.workspace.remote_lanes, quire.stores.sqlite;"
+        "print([name for name in ('httpx', 'watchfiles', 'litestar') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

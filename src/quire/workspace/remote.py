@@ -31,7 +31,8 @@ from .holds import Hold
 from .leases import LEASE_SECONDS
 from .pruning import PrunePlan, PruneStep
 from .remote_address import check_secret, read_address
-from .remote_calls import ANSWER_BYTES, PATIENT, PAUSES, READ_SECONDS, Calls, path, unexpected, waited_for
+from .remote_calls import ANSWER_BYTES, PATIENT, PAUSES, READ_SECONDS, Calls, path, waited_for
+from .remote_faults import unexpected
 from .remote_lanes import RemoteLanes
 from .remote_socket import Socket
 from .remote_streams import Feeding, Following
@@ -48,7 +49,7 @@ class RemoteWorkspace:
     def __init__(self, calls: Calls, secret: str, identity: Identity) -> None:
         self.identity = identity
         self._calls = calls
-        self._socket = Socket(calls, secret, self._me)
+        self._socket = Socket(calls.address, secret, self._me, calls.tls)
         self._lanes = RemoteLanes(self._socket)
         self._runtimes: list[RemoteWorkspace] = []
 

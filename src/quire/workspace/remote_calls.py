@@ -20,7 +20,7 @@ from collections.abc import (
 )
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx
 import msgspec
@@ -28,6 +28,7 @@ import msgspec
 from ..core.errors import BadInput, QuireError, Unavailable
 from . import wire
 from .remote_address import Address
+from .remote_faults import closed, distrusted, redirected, tls_error, unexpected
 
 T = TypeVar("T")
 PAUSES = (0.1, 0.3, 0.9)
@@ -230,49 +231,6 @@ async def waited_for(ask: Callable[[], Awaitable[T]], seconds: float, tell: Call
                 tell(f"{error} It is waited for, {seconds:g} s at most (--wait)")
             is_told = True
         await asyncio.sleep(min(WAIT_SECONDS, max(0.0, ends - loop.time())))
-
-
-def closed(address: Address) -> Unavailable:
-    """Somebody goes on with a workspace that they closed."""
-    return Unavailable(f"The workspace at {address.url} was closed here.")
-
-
-def unexpected(address: Address, what: str) -> Unavailable:
-    """Whoever is there does not speak as a server does."""
-    return Unavailable(f"{address.url} does not answer as a Quire server of about this version does. {what}.")
-
-
-def redirected(address: Address, location: str) -> Unavailable:
-    """A server wants us to go elsewhere. The token is for this one."""
-    try:
-        parts = urlsplit(location)
-        where = f"{parts.scheme}://{parts.hostname}" if parts.hostname else parts.path
-    except ValueError:
-        where = ""
-    told = f"{address.url} sends on to {where[:200] or 'another place'}"
-    return Unavailable(f"{told}, and the token does not go along. If that is the right address, name it: --at.")
-
-
-def distrusted(address: Address, error: ssl.SSLError) -> Unavailable:
-    """A connection could not be made safe."""
-    if not isinstance(error, ssl.SSLCertVerificationError):
-        told = f"{address.url} does not encrypt as it should ({error.reason or error})"
-        return Unavailable(f"{told}. Is it another port, or http:// on this machine?")
-    return Unavailable(
-        f"{address.url} cannot be trusted: {error.verify_message}. Set SSL_CERT_FILE to the certificate of the authority "
-        "that it is signed by, or ask whoever runs it."
-    )
-
-
-def tls_error(error: BaseException | None) -> ssl.SSLError | None:
-    """What was wrong with the encryption, if that is what an error came from."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        if isinstance(error, ssl.SSLCertVerificationError) or type(error) is ssl.SSLError:
-            return error
-        seen.add(id(error))
-        error = error.__cause__ or error.__context__
-    return None
 
 
 def _client(address: Address, secret: str, tls: ssl.SSLContext | None) -> httpx.AsyncClient:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator
 
-from ..core.errors import BadInput
+from ..core.errors import BadInput, Refused
 from ..core.ids import LogId
 from ..core.values import Json
 from . import wire
 from .lanes import Heard
+from .remote_address import check_secret, read_address
 from .remote_socket import Socket
 from .remote_streams import Hearing
 
@@ -34,6 +36,31 @@ class RemoteLanes:
         log, name = _parts(lane)
         async for heard in self._socket.pages(Hearing(log, name)):
             yield heard
+
+
+class LanesAt(RemoteLanes):
+    """The lanes of a server of this machine, and nothing else of it: over its socket alone, without an HTTP client."""
+
+    def __init__(self, url: str, secret: str) -> None:
+        self._address = read_address(url, allow_http=True)
+        tls = ssl.create_default_context() if self._address.secure else None
+        super().__init__(Socket(self._address, check_secret(secret), self._refuse, tls))
+
+    async def _refuse(self) -> None:
+        raise Refused(f"{self._address.url} does not open its socket for this token any more.")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a connection."""
+        return self._socket.is_open
+
+    async def until_lost(self) -> None:
+        """Wait until there is no connection."""
+        await self._socket.until_lost()
+
+    async def close(self) -> None:
+        """Say goodbye."""
+        await self._socket.close()
 
 
 def _parts(lane: str) -> tuple[LogId, str]:

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import logging
 import random
+import ssl
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from itertools import count
@@ -25,7 +26,7 @@ from ..core.errors import QuireError, Refused, Unavailable
 from . import wire
 from .lanes import KEPT
 from .remote_address import Address
-from .remote_calls import Calls, closed, distrusted, redirected, tls_error, unexpected
+from .remote_faults import closed, distrusted, redirected, tls_error, unexpected
 from .remote_streams import OutOfStep, Stream
 
 T = TypeVar("T")
@@ -58,23 +59,32 @@ class _Connect(connect):
 class Socket:
     """The streams of one bearer on one server, and the connection that they come over while there is one."""
 
-    def __init__(self, calls: Calls, secret: str, check: Callable[[], Awaitable[Any]]) -> None:
-        self._calls, self._secret = calls, secret
+    def __init__(
+        self, address: Address, secret: str, check: Callable[[], Awaitable[Any]], tls: ssl.SSLContext | None = None
+    ) -> None:
+        self._address, self._secret, self._tls = address, secret, tls
         self._check = check
         """Asks the server who we are: it says why if we are nobody any more."""
         self._streams: dict[str, Stream[Any]] = {}
         self._ids = count(1)
         self._requests: deque[bytes] = deque()
         self._said: deque[bytes] = deque(maxlen=KEPT)
-        self._is_open = False
+        self._lost = asyncio.Event()
+        """Set while there is no connection."""
+        self._lost.set()
         self._work = asyncio.Event()
         self._wanted = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._closed: Unavailable | None = None
 
     @property
-    def _address(self) -> Address:
-        return self._calls.address
+    def is_open(self) -> bool:
+        """Whether there is a connection, to somebody who said welcome."""
+        return not self._lost.is_set()
+
+    async def until_lost(self) -> None:
+        """Wait until there is no connection."""
+        await self._lost.wait()
 
     # ---- For those who follow
 
@@ -92,7 +102,7 @@ class Socket:
     def say(self, frame: wire.Say) -> None:
         """Say something as soon as there is a connection; the oldest of too much is dropped."""
         if self._closed is None:
-            while not self._is_open and len(self._said) >= FEW:
+            while not self.is_open and len(self._said) >= FEW:
                 self._said.popleft()  # it is old by the time that anybody hears it
             self._said.append(msgspec.json.encode(frame))
             self._start()
@@ -157,7 +167,7 @@ class Socket:
 
     async def _connect(self) -> ClientConnection | None:
         """Make a connection. None: it may be there soon; an error is raised when there is no use in trying again."""
-        more: dict[str, Any] = {"ssl": self._calls.tls} if self._calls.tls is not None else {}
+        more: dict[str, Any] = {"ssl": self._tls} if self._tls is not None else {}
         try:
             return await _Connect(
                 self._address.socket,
@@ -210,14 +220,14 @@ class Socket:
         heard = False
         try:
             self._welcome(await connection.recv(decode=False))
-            self._is_open = True
+            self._lost.clear()
             while True:
                 heard = self._hear(await connection.recv(decode=False)) or heard
         except ConnectionClosed as end:
             if end.rcvd is not None and end.rcvd.code == wire.CLOSE_SIGNED_OUT:
                 await self._signed_out(end.rcvd.reason)
         finally:
-            self._is_open = False
+            self._lost.set()
             sending.cancel()
             await asyncio.gather(sending, return_exceptions=True)
             await connection.close()

@@ -30,10 +30,12 @@ from ...workspace.whereabouts import Whereabouts
 from ...workspace.workspace import Speaking, Workspace
 
 if TYPE_CHECKING:
-    from ...workspace.remote import RemoteWorkspace
+    from ...workspace.remote_lanes import LanesAt
 
 LOOK_SECONDS = 1.0
-"""How often it is looked where the server is."""
+"""How often it is looked where the server is, while there is no connection to one."""
+SELDOM = 10
+"""It is looked this many times less often while there is: a server that ends says so."""
 GO_SECONDS = 3.0
 """How long a call of an agent waits for a server that does not answer."""
 LASTS = "7d"
@@ -88,7 +90,7 @@ class LanesBeside:
         self._scopes, self._notebooks = scopes, notebooks
         self._token: NewToken | None = None
         self._server: Whereabouts | None = None
-        self._there: RemoteWorkspace | None = None
+        self._there: LanesAt | None = None
         self._change = asyncio.Event()
 
     # ---- As a runtime has them
@@ -96,7 +98,7 @@ class LanesBeside:
     def say(self, lane: str, message: Json) -> None:
         """Tell everybody who listens now; nobody, if there is no server."""
         if self._there is not None:
-            self._there.lanes.say(lane, message)
+            self._there.say(lane, message)
 
     async def hear(self, lane: str) -> AsyncIterator[Heard]:
         """Yield what is said, and by whom, at one server after the other."""
@@ -104,11 +106,13 @@ class LanesBeside:
             there, change = self._there, self._change
             if there is not None:
                 try:
-                    async for heard in there.lanes.hear(lane):
+                    async for heard in there.hear(lane):
                         yield heard
-                except QuireError:
+                except QuireError as error:
                     if self._there is there:
                         self._server = None  # it does not want to be heard: go there anew
+                        if isinstance(error, Refused):
+                            self._token = None  # it has ended, or somebody revoked it
             if self._there is there:
                 await change.wait()
 
@@ -124,7 +128,12 @@ class LanesBeside:
         while True:
             with contextlib.suppress(QuireError, OSError):
                 await self.go()
-            await asyncio.sleep(look_seconds)
+            if self._there is not None and self._there.is_open:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(SELDOM * look_seconds):
+                        await self._there.until_lost()
+            else:
+                await asyncio.sleep(look_seconds)
 
     async def go(self) -> None:
         """Go where the server is now, unless that is done."""
@@ -141,15 +150,11 @@ class LanesBeside:
             self._server = told
             self._is_at(there)
 
-    async def _opened(self, told: Whereabouts) -> RemoteWorkspace:
+    async def _opened(self, told: Whereabouts) -> LanesAt:
         # Loaded when there is a server: it takes a while, and some runtimes never have one.
-        from ...workspace.remote import RemoteWorkspace
+        from ...workspace.remote_lanes import LanesAt
 
-        try:
-            return await RemoteWorkspace.open(told.address, await self._secret(), allow_http=True, pauses=())
-        except Refused:
-            self._token = None  # it has ended, or somebody revoked it
-            raise
+        return LanesAt(told.address, await self._secret())
 
     async def _secret(self) -> str:
         if self._token is None:
@@ -162,7 +167,7 @@ class LanesBeside:
             )
         return self._token.secret
 
-    def _is_at(self, there: RemoteWorkspace | None) -> None:
+    def _is_at(self, there: LanesAt | None) -> None:
         self._there = there
         self._change.set()
         self._change = asyncio.Event()

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -81,7 +84,7 @@ def start(spec: Spec, cwd: Path, env: Mapping[str, str], grace_seconds: float) -
         undo.callback(kill_group, process.pid)
         about = About(pid=process.pid, began=began(process.pid), spec=spec)
         (folder / ABOUT).write_bytes(msgspec.json.encode(about))
-        watcher = _spawn_watcher(folder, process.pid, grace_seconds, reading)
+        watcher = _spawn_watcher(folder, about, grace_seconds, reading)
         undo.pop_all()
     kernel = LocalKernel(folder, about, connection, lock, memory)
     kernel.is_child(process, watcher, reading)
@@ -337,11 +340,15 @@ def _spawn(spec: Spec, cwd: Path, env: Mapping[str, str], connection_file: Path)
     return process, reading
 
 
-def _spawn_watcher(folder: Path, pid: int, grace_seconds: float, reading: int) -> subprocess.Popen[bytes]:
+def _spawn_watcher(folder: Path, about: About, grace_seconds: float, reading: int) -> subprocess.Popen[bytes]:
     # Earlier than promised: what it takes on a busy machine comes on top.
     seconds = grace_seconds * 0.8
-    return subprocess.Popen(  # noqa: S603 - ourselves
-        isolated_python(watch.__file__, str(folder), str(pid), str(seconds), str(reading)),
+    began = about.began if sys.platform == "linux" else ""
+    return subprocess.Popen(  # noqa: S603 - ourselves, or a program of the system that becomes us
+        [
+            *_until_free(folder),
+            *isolated_python(watch.__file__, str(folder), str(about.pid), str(seconds), str(reading), began),
+        ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -350,3 +357,20 @@ def _spawn_watcher(folder: Path, pid: int, grace_seconds: float, reading: int) -
         env=kernel_environment(os.environ),
         start_new_session=True,
     )
+
+
+def _until_free(folder: Path) -> list[str]:
+    """What waits for the lock in a tenth of a megabyte, and then becomes the program that follows: `flock`, where there is one."""
+    program = _flock()
+    return [program, "--no-fork", str(folder / watch.LOCK)] if program is not None else []
+
+
+@functools.cache
+def _flock() -> str | None:
+    """The system's `flock`, if it is one that can become another program."""
+    if sys.platform != "linux" or (program := shutil.which("flock", path="/usr/bin:/bin")) is None:
+        return None
+    tried = subprocess.run(  # noqa: S603 - a program of the system
+        [program, "--no-fork", "--shared", "/dev/null", "true"], capture_output=True, check=False, env={}, cwd="/"
+    )
+    return program if tried.returncode == 0 else None

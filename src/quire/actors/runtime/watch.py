@@ -2,9 +2,10 @@
 
 Run by its path, with nothing but the standard library: it starts in some milliseconds, beside
 every kernel. Whoever uses a kernel holds a lock on a file in the kernel's folder; the system
-lets go of it however that process ends. Until then nothing happens here. Then the kernel has
-a grace, in which somebody else can take the lock and go on with it; else it is killed. A file
-`kept` beside the lock says that it may live, and for how long nobody has to use it.
+lets go of it however that process ends. Until then nothing happens here; where the system has
+a `flock` that becomes this program once it has the lock, not even Python is loaded. Then the
+kernel has a grace, in which somebody else can take the lock and go on with it; else it is
+killed. A file `kept` beside the lock says that it may live, and for how long nobody has to use it.
 
 Meanwhile what the kernel prints past Jupyter is read and dropped: a pipe that nobody reads
 would kill it.
@@ -22,23 +23,32 @@ import time
 LOCK = "lock"
 KEPT = "kept"
 TICK_SECONDS = 0.25
+_OPEN = "/proc/self/fd"
 
 
-def watch(folder: str, pid: int, grace_seconds: float, printed: int) -> None:
+def watch(folder: str, pid: int, grace_seconds: float, printed: int, began: str) -> None:
     """Wait for the end of whoever holds the lock, and then for what becomes of the kernel."""
-    lock = os.open(os.path.join(folder, LOCK), os.O_RDWR)  # noqa: PTH118 - pathlib takes longer to load than all else here
-    kernel = handle(pid)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    fcntl.flock(lock, fcntl.LOCK_UN)
+    try:
+        lock = os.open(os.path.join(folder, LOCK), os.O_RDWR)  # noqa: PTH118 - pathlib takes longer to load than all else here
+    except FileNotFoundError:
+        lock = -1  # somebody took the folder away: nobody can go on with the kernel
+    try:
+        kernel, is_there = handle(pid), not began or _began(pid) == began
+    except ProcessLookupError:
+        kernel, is_there = None, False
+    if lock >= 0:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_UN)
     alone_since = time.monotonic()
-    while lives(pid, kernel):
+    # One that ended long ago may have left its number to another.
+    while is_there and lives(pid, kernel):
         if not _take(lock):
             alone_since = time.monotonic()
         elif time.monotonic() - alone_since >= grace_seconds and not _is_kept(folder):
             # The lock is held on to: nobody may take over what is about to end.
             kill(pid)
             break
-        else:
+        elif lock >= 0:
             fcntl.flock(lock, fcntl.LOCK_UN)
         printed = _drop(printed)
     _remove(folder)
@@ -47,6 +57,27 @@ def watch(folder: str, pid: int, grace_seconds: float, printed: int) -> None:
 def handle(pid: int) -> int | None:
     """Where the system has it, a handle that means this process even when its number is used again."""
     return os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
+
+
+def _began(pid: int) -> str:
+    """When a process began, as the system counts it: tells it from a later one with the same number."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123 - as above
+            return file.read().rpartition(")")[2].split()[19]
+    except OSError:
+        return ""
+
+
+def _let_go(printed: int) -> None:
+    """Close what `flock` has left open: the lock, which nobody is to hold without knowing."""
+    if not os.path.isdir(_OPEN):  # noqa: PTH112 - as above
+        return  # no flock came before us here
+    for name in os.listdir(_OPEN):  # noqa: PTH208 - as above
+        if int(name) > 2 and int(name) != printed:
+            try:  # noqa: SIM105 - contextlib takes time to load
+                os.close(int(name))
+            except OSError:
+                pass  # the one that it was listed by
 
 
 def lives(pid: int, kernel: int | None) -> bool:
@@ -61,6 +92,8 @@ def lives(pid: int, kernel: int | None) -> bool:
 
 
 def _take(lock: int) -> bool:
+    if lock < 0:
+        return True
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -108,4 +141,5 @@ def _remove(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    watch(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]))
+    _let_go(int(sys.argv[4]))
+    watch(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
