@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import sys
+from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 
@@ -15,15 +16,19 @@ import pytest
 from quire.actors.runtime.starting import Starting, start_runtimes
 from quire.connect import connect_store
 from quire.core import events as e
+from quire.core.errors import Conflict
 from quire.core.events import Draft, KnownEvent, Stream
-from quire.core.ids import CellId, ExecutionId, LogId
+from quire.core.ids import ActorId, CellId, ExecutionId, LogId
 from quire.core.notebook import Notebook
 from quire.core.text import source_hash
-from quire.workspace import access
+from quire.workspace import access, wire
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
 
+from ..command import QUIRE, clean_environ
+from ..doors.http.sockets import connected
 from ..journeys.living import end_runtimes, holders
+from ..serving import served
 from .starting import until
 
 PATIENCE = 90
@@ -39,7 +44,12 @@ class Folder:
 
     @contextlib.asynccontextmanager
     async def watched(
-        self, *, idle_seconds: float = 600, command: tuple[str, ...] = COMMAND, most: int = 10
+        self,
+        *,
+        idle_seconds: float = 600,
+        command: tuple[str, ...] = COMMAND,
+        most: int = 10,
+        room_seconds: float = 300,
     ) -> AsyncGenerator[asyncio.Task[None]]:
         starting = Starting(
             command=command,
@@ -48,6 +58,7 @@ class Folder:
             logs=self.folder / ".quire" / "runtimes",
             idle_seconds=idle_seconds,
             most=most,
+            room_seconds=room_seconds,
             look_seconds=0.1,
         )
         system = self.workspace.acting_as(access.system())
@@ -270,6 +281,97 @@ async def test_no_more_live_at_once_than_may_and_the_next_waits_until_one_ends(f
     assert sum("most_runtimes" in told for told in folder.told) >= 1
     attached = [await folder.workspace.entries(log, types=["runtime_attached"]) for log in logs]
     assert len({entries[0].actor for entries in attached}) == 3
+
+
+async def ended_for_room(folder: Folder, log: LogId) -> list[str]:
+    """Why Quire ended runtimes of a notebook."""
+    entries = await folder.workspace.entries(log, types=["runtime_detached"])
+    return [entry.event.why for entry in entries if isinstance(entry.event, e.RuntimeDetached) and entry.event.why]
+
+
+async def test_one_of_an_earlier_server_counts_and_is_ended_for_who_waits_once_it_was_idle_for_long(
+    folder: Folder,
+) -> None:
+    first, second = [await folder.write("print(1)") for _ in range(2)]
+    async with folder.watched(most=1):
+        await folder.request(first, 0)
+        await folder.until(first, "ok")
+    (earlier,) = folder.runtimes()
+    told = "waits: 1 runtime is running, the most that this workspace allows (most_runtimes under [serve]); idle ones"
+    async with folder.watched(most=1, room_seconds=3600):
+        await folder.request(second, 0)
+        async with asyncio.timeout(PATIENCE):
+            while (why := await folder.workspace.why_waiting(second)) is None:  # noqa: ASYNC110 - a lease, of which nobody is told
+                await asyncio.sleep(0.02)
+        assert why == f"{told} end after 60 minutes"
+        assert await folder.workspace.why_waiting(first) is None
+    assert folder.runtimes() == {earlier} and not await ended_for_room(folder, first)
+    async with folder.watched(most=1, room_seconds=0):
+        await folder.until(second, "ok")
+    assert earlier not in folder.runtimes()
+    (why,) = await ended_for_room(folder, first)
+    assert why.startswith("idle for ") and "most_runtimes" in why
+    assert not (await folder.workspace.read(first)).runtimes
+
+
+async def test_one_that_somebody_brought_counts_too_and_makes_room(folder: Folder) -> None:
+    brought, waits = [await folder.write("print(1)") for _ in range(2)]
+    words = [QUIRE, "runtime", "--for", brought, "--name", "mine"]
+    process = await asyncio.create_subprocess_exec(*words, cwd=folder.folder, env=clean_environ(), stderr=DEVNULL)
+    try:
+        await folder.request(brought, 0)
+        await folder.until(brought, "ok")
+        async with folder.watched(most=1, room_seconds=0):
+            await folder.request(waits, 0)
+            await folder.until(waits, "ok")
+        assert len(await ended_for_room(folder, brought)) == 1
+        async with asyncio.timeout(PATIENCE):
+            assert await process.wait() == 0
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+async def test_two_who_need_the_same_place_end_one_which_was_idle_longest_and_has_nobody_in_it(folder: Folder) -> None:
+    visited, oldest, newer, waits = [await folder.write("print(1)") for _ in range(4)]
+    async with folder.watched(most=3):
+        for log in (visited, oldest, newer):
+            await folder.request(log, 0)
+            await folder.until(log, "ok")
+    ada = (await folder.workspace.create_token(ActorId("human:ada"), ("read",))).secret
+    async with served(folder.workspace) as server, connected(server, ada) as client:
+        await client.send(wire.Say(log=visited, lane="presence", message={"kind": "here", "window": "w"}))
+        await client.in_order()
+        async with folder.watched(most=3, room_seconds=0), folder.watched(most=3, room_seconds=0):
+            await folder.request(waits, 0)
+            await folder.until(waits, "ok")
+    assert [len(await ended_for_room(folder, log)) for log in (visited, oldest, newer, waits)] == [0, 1, 0, 0]
+
+
+async def test_what_is_asked_for_first_keeps_a_runtime_and_what_is_asked_for_after_its_end_gets_another(
+    folder: Folder,
+) -> None:
+    waits = "import pathlib, time\nwhile not pathlib.Path('go').exists():\n    time.sleep(0.01)"
+    log = await folder.write("x = 1", waits, "print('x' in globals())")
+    system = folder.workspace.acting_as(access.system())
+    async with folder.watched():
+        await folder.request(log, 0)
+        (runtime,) = (await folder.until(log, "ok", "never_run", "never_run")).runtimes
+        ending = Draft(id=new_id(), event=e.RuntimeDetached(runtime=runtime, why="room"))
+        await folder.request(log, 1)
+        with pytest.raises(Conflict, match="something runs or waits"):
+            await system.submit(log, [ending])
+        (folder.folder / "go").touch()
+        hash = source_hash((await folder.until(log, "ok", "ok", "never_run")).cells[CellId("c2")].source)
+        asked = e.ExecutionRequested(execution=ExecutionId(new_id()), cell=CellId("c2"), source_hash=hash)
+        # All or none of it: the runtime cannot have left before it is asked.
+        await system.submit(log, [ending, Draft(id=new_id(), event=asked)])
+        with pytest.raises(Conflict, match="not attached"):
+            await system.submit(log, [Draft(id=new_id(), event=ending.event)])
+        notebook = await folder.until(log, "ok", "ok", "ok")
+    execution = notebook.cells[CellId("c2")].execution
+    assert execution is not None and execution.runtime != runtime and printed(notebook, 2) == "False\n"
 
 
 async def test_a_request_for_another_runtime_waits_for_that_one(folder: Folder) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -9,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from ..command import QUIRE, as_json, run
+from quire.connect import connect_store
+from quire.core.events import Draft, NotebookCreated, RuntimeAttached, RuntimeDetached
+from quire.core.ids import LogId, RuntimeId
+from quire.workspace import access
+from quire.workspace.clock import new_id
+
+from ..command import QUIRE, as_json, clean_environ, run
+from ..journeys.living import end_runtimes
 from ..journeys.server import until
 
 # A runtime that was started stays for a while: here, not for long.
@@ -57,6 +65,53 @@ def test_what_is_waited_for_is_started_and_shown(folder: Path) -> None:
     assert done.returncode == 0 and execution in done.stderr
     done = run("wait", "sales", at=folder, env=QUICKLY)
     assert (done.returncode, done.stdout.partition(" · ")[0]) == (0, "nothing runs")
+
+
+def test_who_waits_for_want_of_room_is_told_why_everywhere(tmp_path: Path) -> None:
+    limit = {"QUIRE_SERVE_MOST_RUNTIMES": "1"}
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.py").write_text("# %%\nprint(1)\n")
+        assert run("import", f"{name}.py", at=tmp_path).returncode == 0
+    why = (
+        "waits: 1 runtime is running, the most that this workspace allows (most_runtimes under [serve]); "
+        "idle ones end after 5 minutes"
+    )
+    assert run("execute", "first", "1", at=tmp_path, env=limit).returncode == 0
+    try:
+        words = [QUIRE, "execute", "second", "1"]
+        with subprocess.Popen(
+            words, cwd=tmp_path, env=clean_environ(limit), stderr=subprocess.PIPE, text=True
+        ) as waiting:
+            assert waiting.stderr is not None
+            assert waiting.stderr.readline() == f"quire: {why}\n"
+            done = run("wait", "second", "--seconds", "0", at=tmp_path, env=limit)
+            assert f"queued: {why}" in done.stdout
+            found = json.loads(run("doctor", "--json", at=tmp_path).stdout)
+            assert any(f"A cell {why}." in str(finding) for finding in found["findings"]), found
+            waiting.kill()
+    finally:
+        end_runtimes(tmp_path)
+
+
+def test_why_a_kernel_was_ended_is_shown_and_in_the_log(tmp_path: Path) -> None:
+    why = "idle for 12 minutes, it made room for another notebook: 32 at once are the most that this workspace allows"
+    runtime = RuntimeId("runtime:live-1")
+
+    async def end() -> None:
+        workspace = await connect_store(tmp_path)
+        log, actors = LogId(new_id()), [workspace.identity, access.runtime("live-1"), access.system()]
+        events = [
+            NotebookCreated(name="sales"),
+            RuntimeAttached(runtime=runtime),
+            RuntimeDetached(runtime=runtime, why=why),
+        ]
+        for actor, event in zip(actors, events, strict=True):
+            await workspace.acting_as(actor).submit(log, [Draft(id=new_id(), event=event)])
+        await workspace.close()
+
+    asyncio.run(end())
+    assert run("show", "sales", at=tmp_path).stdout.endswith(f"\nits kernel ended: {why}\n")
+    assert f"runtime_detached {runtime}: {why}" in " ".join(run("log", "sales", at=tmp_path).stdout.split())
 
 
 def test_a_proposal_is_waited_for(folder: Path) -> None:

@@ -44,6 +44,8 @@ def _described(event: e.AnyEvent) -> str:
         case e.ExecutionFinished() | e.RunFinished():
             fault = f": {event.fault.ename}: {one_line(event.fault.evalue)}" if event.fault is not None else ""
             return f"{getattr(event, 'execution', '')} {event.status}{fault}".strip()
+        case e.RuntimeDetached():
+            return f"{event.runtime}{': ' + one_line(event.why, 200) if event.why else ''}"
         case e.ResultRecorded():
             return f"{event.name} = {event.value!r}" if event.blob is None else f"{event.name} ({event.kind})"
         case e.ProposalMade():

@@ -58,7 +58,6 @@ async def serve_live(runtime: LocalWorkspace, told: Assignment, over: Over) -> N
     """Serve the notebook until `over`, or until nothing happens in it any more."""
     async with _held(runtime, told, over) as is_ours:
         if not is_ours:
-            say(f"Another runtime serves {told.log}")
             return
         try:
             await _serve(runtime, told, over)
@@ -146,6 +145,13 @@ async def _held(runtime: LocalWorkspace, told: Assignment, over: Over) -> AsyncG
     system, name = runtime.acting_as(access.system()), runtime_hold(told.log)
     hold = await patiently(lambda: system.hold(name, told.lease_seconds))
     if hold is None:
+        say(f"Another runtime serves {told.log}")
+        yield False
+        return
+
+    if told.most is not None and await _is_too_many(system, hold.epoch, told.most):
+        await system.let_go(hold)
+        say(f"{told.most} runtimes live already: {told.log} waits")
         yield False
         return
 
@@ -162,6 +168,11 @@ async def _held(runtime: LocalWorkspace, told: Assignment, over: Over) -> AsyncG
             yield True
     finally:
         await kept.let_go()
+
+
+async def _is_too_many(system: LocalWorkspace, epoch: int, most: int) -> bool:
+    """Whether so many live that came before this one. Two that were started for the last place see the same numbers."""
+    return sum(each.epoch < epoch for each in await system.living_runtimes()) >= most
 
 
 # ---- The process

@@ -11,7 +11,8 @@ import contextlib
 import os
 import re
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,10 @@ from ..actors.runtime.waiting import language_of, queued, skip_waiting
 from ..core.errors import NotFound, QuireError, Refused, Unavailable
 from ..core.ids import ActorId, LogId, actor_kind
 from ..core.notebook import Execution, Notebook
+from ..workspace import access
+from ..workspace.hold_renewal import KeptHold
 from ..workspace.holders import this_process
+from ..workspace.holds import brought_hold
 from ..workspace.leases import LEASE_SECONDS
 from ..workspace.local import LocalWorkspace
 from ..workspace.workspace import Speaking, Workspace
@@ -261,10 +265,30 @@ class _AtWork:
         serving, adopted = await self._serving(runtime, log)
         over = asyncio.Event()
         async with (
+            self._counted(log),
             lanes_beside(runtime, log, self._offer.state) as lanes,
             alongside(self._say_when_over(runtime, log, over, lanes)),
         ):
             await serve(runtime, serving, over, self._tell, lanes, adopted)
+
+    @asynccontextmanager
+    async def _counted(self, log: LogId) -> AsyncGenerator[None]:
+        """Be counted among the runtimes of the workspace, for as long as this takes. At a server its word counts."""
+        workspace = self._workspace
+        if not isinstance(workspace, LocalWorkspace):
+            yield
+            return
+        system, name = workspace.acting_as(access.system()), brought_hold(log, self._me)
+        hold = await patiently(lambda: system.hold(name, LEASE_SECONDS))
+        if hold is None:
+            yield
+            return
+        keeping = KeptHold(system, name, hold)
+        try:
+            async with alongside(keeping.keep(lambda other: None)):
+                yield
+        finally:
+            await keeping.let_go()
 
     async def _serving(self, runtime: Workspace, log: LogId) -> tuple[Serving, Adopted | None]:
         notebook = await patiently(lambda: runtime.read(log))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..actors.runtime.python_command import python_command
+from ..actors.runtime.room import IDLE_SECONDS
 from ..actors.runtime.starting import Starting
 from ..actors.runtime.waiting import OTHERS_SECONDS
 from ..connect import FOLDER
@@ -15,7 +16,7 @@ COMMAND = tuple(python_command("quire.runs.live"))
 IDLE_MINUTES = 30.0
 """How long one lives without anything to do."""
 MOST_RUNTIMES = 32
-"""How many of them live at once."""
+"""How many runtimes live at once in a workspace."""
 
 
 def starting_here(
@@ -28,6 +29,8 @@ def starting_here(
     look_seconds: float = 2.0,
     others_seconds: float = OTHERS_SECONDS,
     lease_seconds: float = LEASE_SECONDS,
+    room_seconds: float = IDLE_SECONDS,
+    tells_full: bool = True,
 ) -> Starting:
     """For the workspace at an address, with `home` as the folder that paths of files are relative to.
 
@@ -46,4 +49,6 @@ def starting_here(
         look_seconds=look_seconds,
         others_seconds=others_seconds,
         lease_seconds=lease_seconds,
+        room_seconds=room_seconds,
+        tells_full=tells_full,
     )

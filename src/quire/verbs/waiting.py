@@ -129,6 +129,8 @@ class _Following:
 
     async def _waiting_for(self) -> str | None:
         """Who could run it, while nobody does."""
+        if (why := await self._here.workspace.why_waiting(self._log)) is not None:
+            return why
         now = await self._here.workspace.read(self._log)
         return None if self._here.may_start else nobody_serves(self._log, now)
 
@@ -142,10 +144,8 @@ class _Following:
             if execution is None and id in self._ends:
                 execution = execution_in(await workspace.read(self._log, self._ends[id]), id)
             found += [execution] if execution is not None else []
-        waits = any(each.state == "queued" for each in found) and not self._here.may_start
-        return Ended(
-            notebook=now, executions=tuple(found), waiting_for=nobody_serves(self._log, now) if waits else None
-        )
+        waits = any(each.state == "queued" for each in found)
+        return Ended(notebook=now, executions=tuple(found), waiting_for=await self._waiting_for() if waits else None)
 
 
 def nobody_serves(log: LogId, notebook: Notebook) -> str | None:

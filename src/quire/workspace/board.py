@@ -85,6 +85,11 @@ class Board:
         """How the runtimes of a log are."""
         return {runtime: each.health for runtime, each in _of(self._health, log)}
 
+    def runtimes(self) -> list[tuple[LogId, RuntimeId]]:
+        """Who said lately how it is, in all logs."""
+        now = monotonic()
+        return [(LogId(log), runtime) for (log, runtime), each in self._health.items() if each.until >= now]
+
     def waiting(self, log: LogId) -> dict[ExecutionId, Waiting]:
         """What is asked in a log."""
         return dict(_of(self._asked, log))

@@ -179,6 +179,13 @@ class RunStarted(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
+class WhyWaiting(msgspec.Struct, frozen=True, kw_only=True):
+    """What keeps what waits in a log from being run."""
+
+    why: str | None = None
+    """In words; null where nothing is known to."""
+
+
 class RuntimeStart(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """With which kernel to start: by its name, "" for the usual one; without it, the one that was chosen before."""
 

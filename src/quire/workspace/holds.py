@@ -17,7 +17,8 @@ from .holders import is_gone, this_process
 Hold = Lease
 
 _PREFIX = "hold:"
-_HOUSE = frozenset(("runtime", "server"))
+RUNTIME, FULL = "runtime", "runtimes-full"
+_HOUSE = frozenset((RUNTIME, FULL, "server"))
 """What is before the colon in the names that only processes beside the store hold."""
 _MIRROR = "mirror:"
 _STARTED = "live-"
@@ -50,9 +51,19 @@ def full_name(name: str) -> str:
     return f"{_PREFIX}{name}"
 
 
+def short_name(name: str) -> str:
+    """What was held under the name of a lease; nothing, if that is no hold."""
+    return name.removeprefix(_PREFIX) if name.startswith(_PREFIX) else ""
+
+
 def runtime_hold(log: LogId) -> str:
     """What the one process that serves a notebook holds."""
-    return f"runtime:{log}"
+    return f"{RUNTIME}:{log}"
+
+
+def brought_hold(log: LogId, runtime: str) -> str:
+    """What a runtime holds in a notebook that somebody brought, beside the store: others may serve it, too."""
+    return f"{RUNTIME}:{log}:{runtime}"
 
 
 def started_runtime(random: str) -> str:

@@ -58,6 +58,7 @@ from .proposing import as_proposal, has_to_ask
 from .pruning import PrunePlan, PruneStep
 from .rights import Rights, Standing
 from .run_policy import RunPolicy
+from .runtime_room import LivingRuntime, living_runtimes, why_waiting
 from .sharing import Shared
 from .signing_in import BrowserSession
 from .tokens import ListedToken, NewToken
@@ -653,6 +654,22 @@ class LocalWorkspace:
         await self._check_holding()
         holds.check_name(self.identity, name)
         return await holds.find(self._shared.store, name)
+
+    async def living_runtimes(self) -> list[LivingRuntime]:
+        """Return the runtimes that live beside the store, and those of elsewhere that speak here."""
+        await self._check_holding()
+        near = living_runtimes(await self._shared.store.leases())
+        known = {(each.log, each.brought) for each in near}
+        return near + [
+            LivingRuntime(log=log, brought=runtime, holder=runtime, epoch=0)
+            for log, runtime in self._shared.lanes.board.runtimes()
+            if not holds.is_started(runtime) and (log, runtime) not in known
+        ]
+
+    async def why_waiting(self, log: LogId) -> str | None:
+        """Return why what waits in a log is not run, if that is for want of room for a runtime."""
+        await self._check(log, "read")
+        return why_waiting(await self._shared.store.leases(), log)
 
     async def renew_hold(self, hold: Hold, seconds: float = LEASE_SECONDS) -> Hold | None:
         """Go on holding, so many seconds from now, also if it lapsed; None when it was taken or given back."""

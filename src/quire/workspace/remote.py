@@ -238,6 +238,11 @@ class RemoteWorkspace:
         """Return what is claimed by whomever, and what was and is lost."""
         return await self._calls.ask("GET", path("claims"), list[Held])
 
+    async def why_waiting(self, log: LogId) -> str | None:
+        """Return why what waits in a log is not run, if that is for want of room for a runtime."""
+        found = await self._calls.ask("GET", path("logs", _checked(log), "waiting"), bodies.WhyWaiting)
+        return found.why
+
     async def query(self, sql: str, *, limit: int = 10_000, seconds: float = 30) -> Table:
         """Answer a question over the documented views. Cannot change anything."""
         body = bodies.Question(sql=sql, limit=limit, seconds=seconds)

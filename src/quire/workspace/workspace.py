@@ -230,6 +230,10 @@ class Workspace(Protocol):
         """Return what is claimed by whomever, and what was and is lost."""
         ...
 
+    async def why_waiting(self, log: LogId) -> str | None:
+        """Return why what waits in a log is not run, if that is for want of room for a runtime."""
+        ...
+
     async def hold(self, name: str, seconds: float = ...) -> Hold | None:
         """Be the only process that does what has this name; None while another one does."""
         ...

@@ -12,7 +12,9 @@ from quire.core.ids import ActorId, CellId, ExecutionId, RuntimeId
 from quire.core.text import source_hash
 from quire.core.values import Json
 from quire.workspace import access, wire
+from quire.workspace.holds import runtime_hold
 from quire.workspace.local import LocalWorkspace
+from quire.workspace.remote import RemoteWorkspace
 
 from ...serving import Server
 from .asking import ADA, AGENT, ALL, BOB, NOTEBOOK, OTHER, Client, say
@@ -130,3 +132,25 @@ async def test_a_restart_is_asked_of_a_runtime_that_is_there(ada: Client, runtim
     answer = await ada.ask("POST", path, json={"runtime": "python"})
     assert answer["entries"][0]["event"] == {"type": "restart_requested", "runtime": "python"}
     assert "No runtime is attached" in await ada.ask("POST", f"/api/logs/{OTHER}/restart", 404, json={})
+
+
+async def test_why_something_waits_for_want_of_room_is_said_to_whoever_may_read(
+    workspace: LocalWorkspace, server: Server, ada: Client, acting_as: As
+) -> None:
+    waiting = f"/api/logs/{NOTEBOOK}/waiting"
+    assert await ada.ask("GET", waiting) == {"why": None}
+    system = workspace.acting_as(access.system())
+    assert await system.hold("runtimes-full:32:300", 60) is not None
+    why = (
+        "waits: 32 runtimes are running, the most that this workspace allows (most_runtimes under [serve]); "
+        "idle ones end after 5 minutes"
+    )
+    assert await ada.ask("GET", waiting) == {"why": why}
+    await (await acting_as(BOB, *ALL, notebooks=[OTHER])).ask("GET", waiting, 403)
+    remote = await RemoteWorkspace.open(server.url, (await workspace.create_token(ADA, ALL)).secret)
+    try:
+        assert await remote.why_waiting(NOTEBOOK) == why
+        assert await system.hold(runtime_hold(NOTEBOOK), 60) is not None
+        assert await remote.why_waiting(NOTEBOOK) is None, "one serves it"
+    finally:
+        await remote.close()

@@ -35,6 +35,8 @@ class Attached:
     def __init__(self, runtime: Workspace, log: LogId, over: asyncio.Event) -> None:
         self.runtime, self.log, self.over = runtime, log, over
         self.me = RuntimeId(runtime.identity.actor)
+        self.is_ended = False
+        """Whether Quire ended it, and said so."""
 
     async def patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Ask until there is an answer, or until it is enough."""
@@ -119,7 +121,9 @@ class Attached:
                 await self.say(finished)
 
     async def detach(self) -> None:
-        """Say that it leaves, if anybody hears it."""
+        """Say that it leaves, if anybody hears it, and unless somebody said so before."""
+        if self.is_ended:
+            return
         drafts = [Draft(id=new_id(), event=e.RuntimeDetached(runtime=self.me))]
         try:
             async with asyncio.timeout(LAST_SECONDS):

@@ -223,6 +223,8 @@ class _Server:
                 self._news.set()  # what needed it may begin, or never will
             case e.InterruptRequested(execution=execution):
                 self._interrupt(execution)
+            case e.RuntimeDetached(runtime=runtime, why=why) if runtime == self._me and why:
+                self._make_room()
             case e.RestartRequested(runtime=wanted):
                 if wanted is None or self._serving.is_called(wanted, self._me):
                     self._restart(entry.by)
@@ -246,6 +248,11 @@ class _Server:
             self._running[1].grace_seconds = self._serving.grace_seconds
             self._running[1].ask("cancelled")
         self._news.set()
+
+    def _make_room(self) -> None:
+        """Another notebook needs the place: the log says so, and said that nothing was to be done here."""
+        self._at.is_ended = True
+        self._at.over.set()
 
     def _interrupt(self, execution: ExecutionId) -> None:
         if self._running is not None and self._running[0] == execution:
@@ -275,7 +282,10 @@ class _Server:
     async def _run_next(self) -> bool:
         """Run what was requested first; False when nothing is."""
         self._is_contested = False
-        for execution, cell in _can_run(await self._at.read()):
+        notebook = await self._at.read()
+        if self._me not in notebook.runtimes:
+            return False  # it was ended: what is asked for since then is for whoever comes next
+        for execution, cell in _can_run(notebook):
             if not self._serving.takes(execution, self._me):
                 continue
             try:

@@ -31,6 +31,7 @@ from ...workspace.leases import LEASE_SECONDS
 from ...workspace.local import LocalWorkspace
 from .kernel_environment import kernel_environment, store_variables
 from .kernels import served
+from .room import IDLE_SECONDS, Room
 from .start_requests import RuntimeRequests
 from .waiting import ASKS, OTHERS_SECONDS, Others, skip_waiting, waits_here
 
@@ -64,6 +65,8 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     """What else it takes to open the store, of this process's variables."""
     lease_seconds: float = LEASE_SECONDS
     """How long what it holds and claims is its own without being renewed."""
+    most: int | None = None
+    """How many runtimes may live: of two that were started at once for the last place, the later one goes."""
 
 
 class Starting(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,7 +80,11 @@ class Starting(msgspec.Struct, frozen=True, kw_only=True):
     """The folder for what runtimes print."""
     idle_seconds: float
     most: int
-    """How many of them live at once; what is asked for beyond that waits until one ends."""
+    """How many runtimes live at once in the workspace, whoever started them; what is asked for beyond that waits."""
+    room_seconds: float = IDLE_SECONDS
+    """How long one that has nothing to do lives where another is waited for and there may be no more."""
+    tells_full: bool = True
+    """Whether it is told here that there is no room; whoever waits can be told why in any case."""
     state: Path | None = None
     """The folder in which servers say where they are."""
     memory_bytes: int | None = None
@@ -123,6 +130,7 @@ class _Starter:
         self._others = Others(patience_seconds=starting.others_seconds)
         self._lapses: dict[LogId, LapseWatch] = {}
         """Where a runtime lives that does not renew its hold."""
+        self._room = Room(system, starting.most, starting.room_seconds)
         self._is_full = False
         self._one_at_a_time = asyncio.Lock()
 
@@ -202,10 +210,11 @@ class _Starter:
             del self._failures[log]
             await self._give_up(log, notebook)
             return
-        if self._has_no_room():
+        # A kernel that is there has its place already.
+        if not is_left and await self._has_no_room(log):
             return
         try:
-            self._start(log)
+            self._start(log, None if is_left else self._starting.most)
         except OSError as error:
             self._failed(log, str(error))
         else:
@@ -220,10 +229,10 @@ class _Starter:
             self._reap()
             if await self._is_served(log):
                 return
-            if self._has_no_room():
-                raise Refused(f"{self._starting.most} runtimes live, and no more may. Stop one of them.")
+            if await self._has_no_room(log):
+                raise Refused(f"A runtime for {notebook.name!r} {self._room.why}. Stop one, or try again then.")
             try:
-                self._start(log)
+                self._start(log, self._starting.most)
             except OSError as error:
                 raise Unavailable(f"No runtime could be started: {error}.") from error
             self._tell(f"Started a runtime for {notebook.name} [{log}]")
@@ -249,12 +258,11 @@ class _Starter:
         holder = await self._system.holder(runtime_hold(log))
         return process_of(holder) if holder is not None else None
 
-    def _has_no_room(self) -> bool:
+    async def _has_no_room(self, log: LogId) -> bool:
         """Whether there are as many as there may be, which is told once."""
-        was_full, self._is_full = self._is_full, len(self._started) >= self._starting.most
-        if self._is_full and not was_full:
-            told = f"{self._starting.most} runtimes live, and more are needed: those wait until one has nothing to do"
-            self._tell(f"{told} (most_runtimes under [serve])")
+        was_full, self._is_full = self._is_full, await self._room.is_full(log, self._started)
+        if self._is_full and not was_full and self._starting.tells_full:
+            self._tell(f"A cell {self._room.why}")
         return self._is_full
 
     async def _is_served(self, log: LogId) -> bool:
@@ -275,7 +283,7 @@ class _Starter:
         self._tell(f"{notebook.name} [{log}]: {why}")
         await skip_waiting(self._system, log, why)
 
-    def _start(self, log: LogId) -> None:
+    def _start(self, log: LogId, most: int | None) -> None:
         with self._open_log(log) as printed:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                 [*self._starting.command, log],
@@ -296,6 +304,7 @@ class _Starter:
             memory_bytes=self._starting.memory_bytes,
             variables=store_variables(os.environ),
             lease_seconds=self._starting.lease_seconds,
+            most=most,
         )
         _hand_over(process, msgspec.json.encode(told))
         if (stands_still := self._started.pop(log, None)) is not None:

@@ -35,6 +35,8 @@ def accept(now: Notebook, event: e.RunEvent, asking: Asking) -> e.RunEvent:
         case e.RuntimeDetached():
             if not asking.actor.startswith("system:"):
                 check_runtime(event.runtime, asking.actor)
+            elif event.why:
+                _check_ended(now, event)
         case e.RestartRequested():
             _check_restart(now, event)
         case _:
@@ -70,6 +72,14 @@ def _complete_claim(now: Notebook, event: e.RunClaimed, asking: Asking) -> e.Run
     if run.wants is not None and run.wants != event.runtime:
         raise Refused(f"Run {now.name!r} is for runtime {run.wants!r}, not for {event.runtime!r}.")
     return replace(event, epoch=asking.epoch)
+
+
+def _check_ended(now: Notebook, event: e.RuntimeDetached) -> None:
+    """Quire ends a runtime that lives only while it has nothing to do: who asked for something first is not disappointed."""
+    if event.runtime not in now.runtimes:
+        raise Conflict(f"{event.runtime} is not attached to {now.name!r} any more.")
+    if now.executions:
+        raise Conflict(f"{event.runtime} is not ended: something runs or waits in {now.name!r}.")
 
 
 def _check_restart(now: Notebook, event: e.RestartRequested) -> None:

@@ -57,6 +57,7 @@ async def _starting(workspace: LocalWorkspace, home: Path) -> AsyncGenerator[Non
         idle_minutes=settings.serve.runtime_idle_minutes,
         most=settings.serve.most_runtimes,
         memory_bytes=settings.runtime.memory_bytes,
+        tells_full=False,  # who waits says it
     )
     system = workspace.acting_as(access.system())
     async with alongside("Starting runtimes", lambda: start_runtimes(system, starting, tell=_tell), _tell):

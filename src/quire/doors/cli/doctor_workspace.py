@@ -18,6 +18,7 @@ from ...connect import DATABASE, check_store, connect_store
 from ...core.errors import QuireError, Refused
 from ...workspace import whereabouts
 from ...workspace.holders import is_gone
+from ...workspace.runtime_room import full_room
 from .finding import Finding, fault, ok, warning
 from .output import counted, sized
 
@@ -204,6 +205,8 @@ def _look_at_leases(found: Checkup) -> Iterator[Finding]:
     if lost:
         told = f"{len(lost)} executions or runs were left by processes that are gone ({lost[0].name})."
         yield warning("store", told, "The next verb ends them as lost: `quire runs list`.")
+    if (full := full_room(found.leases)) is not None:
+        yield warning("runtimes", f"A cell {full.why}.", "Stop a runtime, or set most_runtimes higher in quire.toml.")
     living = [each for each in found.leases if each.name.startswith("hold:runtime:") and not is_gone(each.holder)]
     for each in living:
         process = each.holder.split("-")[2:3] or ["elsewhere"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -11,7 +12,7 @@ from math import inf
 import click
 
 from ...core import events as e
-from ...core.errors import BadInput, NotFound
+from ...core.errors import BadInput, NotFound, QuireError
 from ...core.events import Entry, ExecutionRequested, ScratchRequested
 from ...core.finding import find_cell
 from ...core.ids import ExecutionId, LogId, new_cell_id
@@ -29,6 +30,8 @@ from .verb import notebook_argument, with_workspace
 
 PATIENCE_SECONDS = 10.0
 """After so long without anybody who takes it, it is said who could."""
+LOOK_SECONDS = 1.0
+"""How often to look whether there is no room for a runtime, while nobody has taken it."""
 _ENDED = e.ExecutionFinished | e.ExecutionSkipped | e.ExecutionCancelled
 
 
@@ -111,7 +114,7 @@ async def _executed(
 
 async def _end_of(workspace: Workspace, log: LogId, id: ExecutionId, since: int, patience: float) -> int:
     """Wait for the end of an execution, and return its number."""
-    waiting = asyncio.ensure_future(_tell_if_nobody_comes(log, patience))
+    waiting = asyncio.gather(_tell_if_nobody_comes(log, patience), _tell_if_full(workspace, log))
     try:
         async for entry in _entries(workspace, log, since):
             if getattr(entry.event, "execution", None) == id:
@@ -133,6 +136,16 @@ async def _tell_if_nobody_comes(log: LogId, patience: float) -> None:
     await asyncio.sleep(patience)
     told = f"nobody has taken it yet: `quire serve`, or `quire runtime --for {log}`, runs it"
     click.echo(f"quire: {told}; Ctrl-C waits no longer", err=True)
+
+
+async def _tell_if_full(workspace: Workspace, log: LogId) -> None:
+    """Say once that there is no room for a runtime, however long it takes until that is so."""
+    while True:
+        await asyncio.sleep(LOOK_SECONDS)
+        with contextlib.suppress(QuireError):  # what is wrong is told where it is waited for
+            if (why := await workspace.why_waiting(log)) is not None:
+                click.echo(f"quire: {why}", err=True)
+                return
 
 
 async def _show(workspace: Workspace, execution: Execution) -> None:

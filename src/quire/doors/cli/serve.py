@@ -73,6 +73,14 @@ if TYPE_CHECKING:
     help="How long this server, and runtimes that it starts, hold and claim without being heard of.  [default: 30]",
 )
 @wait_option
+@click.option(
+    "--room-after",
+    "room_seconds",
+    metavar="SECONDS",
+    type=click.FloatRange(0),
+    hidden=True,
+    help="How long a runtime without work lives where another is waited for and there may be no more.  [default: 300]",
+)
 @click.option("--take-over", is_flag=True, help="Ask the server of this folder to end, and take its place.")
 @at_option
 @json_option
@@ -121,6 +129,7 @@ async def _serve(
     others_seconds: float | None,
     lease_seconds: float | None,
     wait: float,
+    room_seconds: float | None,
     **flags: Any,
 ) -> int:
     from ...actors.runtime.patience import patiently
@@ -143,7 +152,7 @@ async def _serve(
             only_one(workspace, place, ending, tell, take_over=take_over, wait_seconds=wait, **held)
         )
         told = await stack.enter_async_context(_answering(workspace, place, settings, ending, former, requests))
-        often = {"look_seconds": look_seconds, "others_seconds": others_seconds} | held
+        often = {"look_seconds": look_seconds, "others_seconds": others_seconds, "room_seconds": room_seconds} | held
         await stack.enter_async_context(
             _working(
                 workspace,
@@ -199,7 +208,7 @@ async def _working(
     workspace: LocalWorkspace,
     place: Place,
     settings: Settings,
-    often: dict[str, float],
+    often: dict[str, Any],
     requests: RuntimeRequests,
 ) -> AsyncGenerator[None]:
     """What goes on beside the door; `often` holds the times that are not the usual ones."""

@@ -50,7 +50,7 @@ class ServeSettings(msgspec.Struct, frozen=True, kw_only=True):
     runtime_idle_minutes: float = 30
     """How long a runtime that was started lives without anything to do."""
     most_runtimes: int = 32
-    """How many of them live at once."""
+    """How many runtimes live at once in the workspace, whoever started them."""
 
 
 class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):

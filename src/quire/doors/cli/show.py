@@ -7,8 +7,11 @@ from typing import cast
 import click
 
 from ...core.errors import BadInput
+from ...core.events import RuntimeDetached
+from ...core.ids import LogId
 from ...core.stale import stale_cells
 from ...files.agent import VIEWS, View, render
+from ...files.plain import one_line
 from ...workspace.workspace import Workspace
 from . import EXIT_STATUS
 from .options import NUMBER
@@ -62,3 +65,12 @@ async def show_verb(
         print_json({"log": info.log, "notebook": found, "stale": sorted(stale_cells(found))})
     else:
         click.echo(render(info.log, found, view=wanted or "outline", numbered=True), nl=False)
+        if seq is None and not found.runtimes and (why := await _why_no_kernel(workspace, info.log)):
+            click.echo(f"its kernel ended: {why}")
+
+
+async def _why_no_kernel(workspace: Workspace, log: LogId) -> str:
+    """Why the kernel that was there last is not any more, where that was said."""
+    last = await workspace.entries(log, types=("runtime_detached",), newest_first=True, limit=1)
+    event = last[0].event if last else None
+    return one_line(event.why, 400) if isinstance(event, RuntimeDetached) else ""

@@ -15,7 +15,7 @@ from ...core.ids import ExecutionId, LogId
 from ...runs.kernel_choice import choose_kernel, kernels_for
 from ...workspace import wire
 from ...workspace.attached import Given, RuntimeFound, stop_execution, unheard
-from ...workspace.bodies import InputGiven, KernelsFound, RestartWanted, RuntimeStart
+from ...workspace.bodies import InputGiven, KernelsFound, RestartWanted, RuntimeStart, WhyWaiting
 from ...workspace.clock import new_id
 from .asking import Asked, door_of
 from .route import Asking, body_of, checked, route
@@ -30,6 +30,12 @@ async def runtimes(log: FromPath[str], workspace: Asked) -> list[RuntimeFound]:
     `health` is what a runtime said last, within 30 seconds; `asks` is what its cells want to know.
     """
     return await workspace.runtimes(LogId(checked(log, "Log")))
+
+
+@route("GET", "/api/logs/{log}/waiting", "why_waiting", tag="runtimes", answer=WhyWaiting)
+async def why_waiting(log: FromPath[str], workspace: Asked) -> WhyWaiting:
+    """Say why what waits in a log is not run: there are as many runtimes as there may be. Else `why` is null."""
+    return WhyWaiting(why=await workspace.why_waiting(LogId(checked(log, "Log"))))
 
 
 @route("POST", f"{EXECUTION}/input", "answer_input", tag="runtimes", body=InputGiven, answer=wire.Submitted)
@@ -115,4 +121,4 @@ def _submitted(*entries: Entry) -> wire.Submitted:
     return wire.Submitted(entries=[wire.from_entry(entry) for entry in entries])
 
 
-ROUTES = [runtimes, answer_input, interrupt, restart, kernels, start_runtime, stop_runtime]
+ROUTES = [runtimes, why_waiting, answer_input, interrupt, restart, kernels, start_runtime, stop_runtime]
