@@ -72,7 +72,7 @@ docs: $(READY) $(WEB) ## Generate docs/reference from the code
 	$(BIN)/python docs/generate.py
 
 screenshots: $(READY) $(APP) system ## Take the pictures in docs/images again
-	QUIRE_SCREENSHOTS=build/pictures $(BIN)/pytest tests/web/test_screenshots.py tests/web/test_screens_together.py
+	QUIRE_SCREENSHOTS=build/pictures $(BIN)/pytest tests/web/test_screens*.py
 	$(BIN)/python tools/doc_images.py build/pictures
 
 demo: $(READY) $(APP) system ## Film the four demos of docs/demos again

@@ -3,7 +3,7 @@
     python tools/doc_images.py SCREENSHOTS
     python tools/doc_images.py --demos FILMS
 
-SCREENSHOTS has what test_screenshots.py and test_screens_together.py of tests/web took. What a page shows is its links to
+SCREENSHOTS has what tests/web/test_screens*.py took. What a page shows is its links to
 docs/images/NAME.png. FILMS has what tests/demos filmed; docs/demos/index.html says which.
 """
 

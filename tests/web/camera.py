@@ -56,12 +56,13 @@ class Camera:
 
     def study(self, name: str) -> None:
         """Take a picture in every look, and note in `faults` what axe finds in each and what the page complains about."""
-        for scheme, width, look in (
+        looks: tuple[tuple[Literal["light", "dark"], int, str | None], ...] = (
             ("light", WIDE, name),
             ("dark", WIDE, f"{name}-dark"),
             ("dark", NARROW, None),
             ("light", NARROW, f"{name}-narrow"),
-        ):
+        )
+        for scheme, width, look in looks:
             self.page.emulate_media(color_scheme=scheme)
             self.page.set_viewport_size({"width": width, "height": HEIGHT})
             self.faults += [f"{name}, {scheme}, {width}: {fault}" for fault in serious(self.page)]
