@@ -31,6 +31,17 @@ def wait_until(what: Callable[[], bool], why: str) -> None:
         time.sleep(0.02)
 
 
+def stand_still(pid: int) -> None:
+    """Stop a process, and wait until all its threads have: one may go on for a moment, and take a lock."""
+    os.kill(pid, signal.SIGSTOP)
+
+    def stands() -> bool:
+        states = [path.read_text().rpartition(")")[2].split()[0] for path in Path(f"/proc/{pid}/task").glob("*/stat")]
+        return all(state in "TZ" for state in states)
+
+    wait_until(stands, f"{pid} does not stop")
+
+
 class Faulty:
     """A folder with a notebook of which one cell goes wrong."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from .far import NUMBERS, ended, execution_of, folder, log, request, until_printed
-from .faulty import wait_until
+from .faulty import stand_still, wait_until
 from .living import holders, runtime_of
 from .server import Folder, Server, events, printed
 
@@ -36,7 +36,7 @@ def stop(stopped: list[int], *pids: int) -> None:
     """Let processes stand still, none of them while it writes: that would be a lock, not a lease."""
     stopped += pids
     for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
+        stand_still(pid)
 
 
 def go_on(pid: int) -> None:
@@ -60,7 +60,7 @@ def have_lapsed(folder: Path, *prefixes: str) -> bool:
 def stand_still_until_lapsed(stopped: list[int], folder: Path, *pids: int) -> None:
     """Stop processes until whatever they hold has lapsed. One that wrote just then goes on for a moment."""
 
-    def stand_still() -> bool:
+    def is_lapsed() -> bool:
         stop(stopped, *pids)
         with database(folder) as db:
             try:
@@ -73,7 +73,7 @@ def stand_still_until_lapsed(stopped: list[int], folder: Path, *pids: int) -> No
             db.execute("COMMIT")
         return True
 
-    wait_until(stand_still, "they always write when they are stopped")
+    wait_until(is_lapsed, "they always write when they are stopped")
 
 
 def start_counting(server: Server, token: str, log: str) -> str:

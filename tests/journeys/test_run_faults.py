@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from .faulty import DEADLINE_SECONDS, QUIRE, Faulty, wait_until
+from .faulty import DEADLINE_SECONDS, QUIRE, Faulty, stand_still, wait_until
 from .server import Folder
 
 BEGUN = "open('begun', 'w').close()"
@@ -183,7 +183,7 @@ def serving(faulty: Faulty) -> Generator[None]:
 
 def stopped_without_its_lease(client: subprocess.Popen[str], folder: Path) -> bool:
     """Stop a client, and let its leases be over; one that was stopped while it wrote goes on for now."""
-    os.kill(client.pid, signal.SIGSTOP)
+    stand_still(client.pid)
     try:
         with contextlib.closing(sqlite3.connect(folder / ".quire" / "quire.db", timeout=1)) as db, db:
             db.execute("UPDATE leases SET ends = 0")

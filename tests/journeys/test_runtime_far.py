@@ -26,7 +26,7 @@ from .far import (
     token_of_runtime,
     until_printed,
 )
-from .faulty import DEADLINE_SECONDS, wait_until
+from .faulty import DEADLINE_SECONDS, stand_still, wait_until
 from .living import end_runtimes, holders
 from .server import Folder, Server, events, free_port, printed, until
 
@@ -234,7 +234,7 @@ def test_what_a_runtime_runs_is_lost_soon_after_its_token_was_revoked(
         execution = request(client, log, "count", "gpu")
         until_printed(client, log, execution, "99\n")
         assert held_seconds(client, execution) > 3000, "it holds from the claim on as long as was asked for"
-        os.kill(runtime.process.pid, signal.SIGSTOP)
+        stand_still(runtime.process.pid)
         folder.quire("token", "revoke", "runtime:gpu")
         found = ended(client, log, execution)
         assert found["state"] == "lost" and "revoked" in found["fault"]["evalue"]
@@ -256,7 +256,7 @@ def test_a_runtime_that_slept_past_its_lease_is_refused_drops_the_rest_and_goes_
     with site.server.client(site.token) as client:
         execution = request(client, log, "count", "gpu")
         until_printed(client, log, execution, "99\n")
-        os.kill(runtime.process.pid, signal.SIGSTOP)
+        stand_still(runtime.process.pid)
         (runtime.work / "away").touch()
         (runtime.work / "back").touch()
         expire_leases(site.folder.path, log)

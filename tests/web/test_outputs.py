@@ -175,6 +175,7 @@ print("the end")
     book.go(0)
     book.press("Control+Enter")
     running = book.outputs(0).locator("pre")
+    expect(running).to_contain_text("line")  # first there has to be a kernel
     expect(running).to_contain_text("line 19999")
     expect(running).to_have_text("\n".join(f"line {n}" for n in range(19_988, 20_000)))
     (tmp_path / "go").touch()
