@@ -112,7 +112,10 @@ def test_a_database_that_is_away_is_waited_for_by_all_and_everything_goes_on(
         assert "Traceback" not in folder.printed + far.told
         assert PASSWORD not in folder.printed + far.told
         assert not any(PASSWORD in file.read_text() for file in folder.path.glob(".quire/runtimes/*"))
-        assert server.end() == 0
+        if fault == "hung":
+            postgres.hang()
+        assert server.end() == 0, "it ends, whatever the database does"
+        postgres.go_on()
     finally:
         far.close()
 

@@ -284,7 +284,7 @@ def test_a_seal_is_opened_with_its_key_alone_and_hides_what_it_holds() -> None:
     seal = Seal("k" * 32)
     for text in (b"", b"\0", b"password", b"x" * 100_000):
         closed = seal.close(text)
-        assert seal.open(closed) == text and (not text or text not in closed) and seal.close(text) != closed
+        assert seal.open(closed) == text and (len(text) < 8 or text not in closed) and seal.close(text) != closed
         assert Seal("l" * 32).open(closed) is None
         for place in (0, 20, len(closed) - 1):
             changed = bytearray(closed)

@@ -8,6 +8,7 @@ a commit; those in others by NOTIFY. The clock of leases is the database's, whic
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -430,8 +431,7 @@ class PostgresStore:
         self._closed = True
         await self._writer.close()
         self._wakes.close()
-        await self._listener.close()
-        await self._links.close()
+        await asyncio.gather(self._listener.close(), self._links.close())
 
 
 def _info(row: Iterable[Any]) -> LogInfo:

@@ -32,7 +32,7 @@ IDLE_SECONDS = 10.0
 """How long a transaction may do nothing: a frozen process must not keep the others from writing."""
 KEEP_SECONDS = 30.0
 """A connection that was idle for longer may be dead without our knowing: routers forget those that say nothing."""
-CLOSE_SECONDS = 10.0
+CLOSE_SECONDS = 5.0
 READERS = 4
 PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 1.6)
 """Seconds between attempts to reach a server that was there before: it may be restarting."""
@@ -262,8 +262,7 @@ class Links:
             try:
                 yield connection
             except (TimeoutError, asyncio.CancelledError):
-                if self._reach.outage is not None:
-                    connection.terminate()  # or the pool would wait until a server that is away has undone it
+                connection.terminate()  # or the pool would wait until the server has undone it, for ever if it hangs
                 raise
 
     async def close(self) -> None:

@@ -20,6 +20,7 @@ from ..core.chain import Head, Record
 from ..core.errors import QuireError, Unavailable
 from ..core.ids import LogId
 from .postgres_link import (
+    CLOSE_SECONDS,
     CONNECT_SECONDS,
     FAULTS,
     KEEP_SECONDS,
@@ -164,16 +165,25 @@ class Writer:
         return await request.future
 
     async def close(self) -> None:
-        """Finish what is waiting."""
+        """Finish what is waiting, unless the server does not answer."""
         self._stopping = True
         self._stirred.set()
-        await self._task
+        try:
+            await asyncio.wait_for(self._task, CLOSE_SECONDS)
+        except TimeoutError:
+            if self._connection is not None:
+                self._connection.terminate()
         await hang_up(self._connection)
 
     async def _write_all(self) -> None:
         while True:
             if batch := self._next_batch():
-                self._answer(batch, await self._write(batch))
+                try:
+                    self._answer(batch, await self._write(batch))
+                except asyncio.CancelledError:  # closed, and the server does not answer: nobody is to wait for ever
+                    left = [*batch, *self._waiting]
+                    self._answer(left, [self._uncertain(TimeoutError())] * len(left))
+                    raise
             elif self._stopping:
                 return
             else:

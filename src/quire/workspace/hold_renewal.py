@@ -11,6 +11,9 @@ from .holds import Hold
 from .leases import LEASE_SECONDS
 from .local import LocalWorkspace
 
+LET_GO_SECONDS = 5.0
+"""How long a process that ends waits for a store to take it back."""
+
 
 class KeptHold:
     """A hold of this process, for as long as nobody else has it."""
@@ -43,5 +46,6 @@ class KeptHold:
 
     async def let_go(self) -> None:
         """Give it back. Where the store is away it lapses, and of a process that is gone it is free at once."""
-        with contextlib.suppress(Unavailable):
-            await self._workspace.let_go(self._hold)
+        with contextlib.suppress(Unavailable, TimeoutError):
+            async with asyncio.timeout(LET_GO_SECONDS):
+                await self._workspace.let_go(self._hold)
