@@ -30,9 +30,8 @@ class Pulse:
         is_old = self._asked is not None and self._asked.done() and now - self._asked_at > FRESH_SECONDS
         if self._asked is None or is_old:
             self._asked, self._asked_at = asyncio.ensure_future(_use(workspace)), now
-            self._asked.add_done_callback(
-                asyncio.Task.exception
-            )  # who asked may have gone: then nobody else looks at it
+            # Who asked may have gone: then nobody else looks at it.
+            self._asked.add_done_callback(_take_note)
         await asyncio.wait((self._asked,), timeout=self._patience_seconds)
         if not self._asked.done() and (outage := workspace.outage) is not None:
             raise Unavailable(f"{outage.store}: {outage.fault}. It is waited for; everything goes on when it is back.")
@@ -41,6 +40,11 @@ class Pulse:
             raise Unavailable(f"{told}: it hangs, or another process holds its lock. Look at its disk or database.")
         if (error := self._asked.exception()) is not None:
             raise Unavailable(f"Nothing can be recorded: {error}") from error
+
+
+def _take_note(asked: asyncio.Task[None]) -> None:
+    if not asked.cancelled():
+        asked.exception()
 
 
 async def _use(workspace: LocalWorkspace) -> None:
