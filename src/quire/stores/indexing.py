@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 from ..core import codec
 from ..core.directory import fold_directory
 from ..core.events import Entry
@@ -9,7 +11,7 @@ from ..core.ids import WORKSPACE_LOG, LogId
 from ..core.notebook import Notebook
 from ..core.reduce import REDUCER, fold
 from .index import IndexRows, first_difference, index_directory, index_log
-from .store import Growth, Store
+from .store import PAGE_BYTES, Growth, Store
 
 _COMPARISONS = 3
 """How often rows are compared of a log that others write to meanwhile."""
@@ -64,20 +66,36 @@ async def _was_masked(store: Store, page: list[Growth]) -> bool:
 
 async def _rows(store: Store, growth: Growth) -> IndexRows:
     if growth.log == WORKSPACE_LOG:
-        return index_directory(fold_directory(await _entries(store, growth.log, 0, growth.seq)))
-    start = await _state(store, growth.log, growth.first - 1)
-    return index_log(growth.log, start, await _entries(store, growth.log, start.seq, growth.seq))
+        return index_directory(fold_directory(await _entries(store, growth.log, growth.seq)))
+    state, rows = await _state(store, growth.log, growth.first - 1), IndexRows(logs=[growth.log])
+    # Page by page: a log may have grown by more than memory holds.
+    async for entries in _pages(store, growth.log, state.seq, growth.seq):
+        rows = _joined(rows, index_log(growth.log, state, entries))
+        if entries[-1].seq < growth.seq:
+            state = fold(entries, state)
+    return rows
+
+
+def _joined(rows: IndexRows, newer: IndexRows) -> IndexRows:
+    """The rows of two parts of one log that come after each other."""
+    joined = rows.replaced(newer)
+    joined.logs, joined.shown = newer.logs, [*rows.shown, *newer.shown]
+    return joined
 
 
 async def _state(store: Store, log: LogId, seq: int) -> Notebook:
     found = await store.snapshot(log, REDUCER, seq)
     notebook = codec.unpack(found.data) if found is not None else Notebook()
-    return fold(await _entries(store, log, notebook.seq, seq), notebook) if notebook.seq < seq else notebook
+    async for entries in _pages(store, log, notebook.seq, seq):
+        notebook = fold(entries, notebook)
+    return notebook
 
 
-async def _entries(store: Store, log: LogId, since: int, until: int) -> list[Entry]:
-    entries: list[Entry] = []
-    while since < until and (records := await store.read(log, since, until)):
-        entries += [codec.entry(record) for record in records]
+async def _pages(store: Store, log: LogId, since: int, until: int) -> AsyncIterator[list[Entry]]:
+    while since < until and (records := await store.read(log, since, until, most_bytes=PAGE_BYTES)):
+        yield [codec.entry(record) for record in records]
         since = records[-1].seq
-    return entries
+
+
+async def _entries(store: Store, log: LogId, until: int) -> list[Entry]:
+    return [entry async for page in _pages(store, log, 0, until) for entry in page]

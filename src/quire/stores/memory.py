@@ -21,6 +21,7 @@ from .indexing import compare_index, refresh_index
 from .sealing import Taken, check_prune, seal, seal_note
 from .store import (
     PAGE,
+    PAGE_BYTES,
     About,
     Append,
     Appended,
@@ -35,6 +36,8 @@ from .store import (
     Sizes,
     Snapshot,
     Table,
+    cut_page,
+    is_full,
 )
 from .wakes import Wakes, by_log
 
@@ -179,12 +182,14 @@ class MemoryStore:
         limit: int = PAGE,
         types: Collection[str] | None = None,
         newest_first: bool = False,
+        most_bytes: int | None = None,
     ) -> list[Record]:
         """Return the records with since < seq <= until, in order or the last ones first, at most `limit`."""
         found = self._logs.get(log, [])[max(since, 0) : until]
         if newest_first:
             found.reverse()
-        return [record for record in found if types is None or record.type in types][:limit]
+        wanted = [record for record in found if types is None or record.type in types][:limit]
+        return wanted if most_bytes is None else cut_page(wanted, most_bytes)
 
     async def info(self, log: LogId) -> LogInfo | None:
         """Return the line of a log."""
@@ -212,9 +217,9 @@ class MemoryStore:
 
         async def read() -> tuple[list[Record], bool]:
             nonlocal cursor
-            page = await self.read(log, cursor)
+            page = await self.read(log, cursor, most_bytes=PAGE_BYTES)
             cursor = page[-1].seq if page else cursor
-            return page, len(page) == PAGE
+            return page, is_full(page)
 
         return self._wakes.pages(log, read)
 

@@ -30,6 +30,7 @@ from .postgres_writer import COLUMNS, LINE, Writer
 from .sealing import KEY_OWNER
 from .store import (
     PAGE,
+    PAGE_BYTES,
     Append,
     Appended,
     Carrier,
@@ -45,6 +46,7 @@ from .store import (
     Sizes,
     Snapshot,
     Table,
+    is_full,
 )
 from .wakes import Wakes, by_log
 
@@ -153,6 +155,7 @@ class PostgresStore:
         limit: int = PAGE,
         types: Collection[str] | None = None,
         newest_first: bool = False,
+        most_bytes: int | None = None,
     ) -> list[Record]:
         """Return the records with since < seq <= until, in order or the last ones first, at most `limit`."""
         sql = f"SELECT {COLUMNS} FROM events WHERE log = $1 AND seq > $2 AND seq <= $3"
@@ -161,7 +164,14 @@ class PostgresStore:
             sql += " AND type = ANY($5::text[])"
             values.append(list(types))
         order = "DESC" if newest_first else "ASC"
-        return [Record(*row) for row in await self._fetch(f"{sql} ORDER BY seq {order} LIMIT $4", *values)]
+        sql = f"{sql} ORDER BY seq {order} LIMIT $4"
+        if most_bytes is not None:
+            # What is not wanted is never sent here.
+            values.append(most_bytes)
+            before = f"sum(length(payload)) OVER (ORDER BY seq {order}) - length(payload)"
+            sql = f"SELECT {COLUMNS} FROM (SELECT {COLUMNS}, {before} AS before FROM ({sql}) AS found) AS page"
+            sql += f" WHERE before < ${len(values)} ORDER BY seq {order}"
+        return [Record(*row) for row in await self._fetch(sql, *values)]
 
     async def info(self, log: LogId) -> LogInfo | None:
         """Return the line of a log, with its head."""
@@ -192,9 +202,9 @@ class PostgresStore:
 
         async def read() -> tuple[list[Record], bool]:
             nonlocal cursor
-            page: list[Record] = await self._patiently(lambda: self.read(log, cursor))
+            page: list[Record] = await self._patiently(lambda: self.read(log, cursor, most_bytes=PAGE_BYTES))
             cursor = page[-1].seq if page else cursor
-            return page, len(page) == PAGE
+            return page, is_full(page)
 
         return self._wakes.pages(log, read, self._listener.start)
 

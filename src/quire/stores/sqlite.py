@@ -33,6 +33,7 @@ from .sqlite_prune import COLUMNS, LINE, compact, pruned, pruned_of, record_from
 from .sqlite_writer import Request, SqliteWriter
 from .store import (
     PAGE,
+    PAGE_BYTES,
     Append,
     Appended,
     Compacted,
@@ -46,6 +47,8 @@ from .store import (
     Sizes,
     Snapshot,
     Table,
+    cut_page,
+    is_full,
 )
 from .wakes import Wakes, by_log
 
@@ -173,6 +176,7 @@ class SqliteStore:
         limit: int = PAGE,
         types: Collection[str] | None = None,
         newest_first: bool = False,
+        most_bytes: int | None = None,
     ) -> list[Record]:
         """Return the records with since < seq <= until, in order or the last ones first, at most `limit`."""
         where = "log = ? AND seq > ? AND seq <= ?"
@@ -181,7 +185,12 @@ class SqliteStore:
             where += f" AND type IN ({', '.join('?' * len(types))})"
             values.extend(types)
         sql = f"SELECT {COLUMNS} FROM events WHERE {where} ORDER BY seq {'DESC' if newest_first else 'ASC'} LIMIT ?"
-        return await self._read(lambda db: [record_from(row) for row in db.execute(sql, (*values, limit))])
+
+        def work(db: sqlite3.Connection) -> list[Record]:
+            rows = map(record_from, db.execute(sql, (*values, limit)))
+            return list(rows) if most_bytes is None else cut_page(rows, most_bytes)
+
+        return await self._read(work)
 
     async def info(self, log: LogId) -> LogInfo | None:
         """Return the line of a log, with its head."""
@@ -214,9 +223,9 @@ class SqliteStore:
 
         async def read() -> tuple[list[Record], bool]:
             nonlocal cursor
-            page = await self.read(log, cursor)
+            page = await self.read(log, cursor, most_bytes=PAGE_BYTES)
             cursor = page[-1].seq if page else cursor
-            return page, len(page) == PAGE
+            return page, is_full(page)
 
         return self._wakes.pages(log, read, lambda: self._news.follow(log))
 

@@ -7,7 +7,7 @@ tests/contracts/test_store.py is the protocol in full; every store passes all of
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Hashable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
@@ -20,6 +20,8 @@ from .index import IndexRows
 LogKind: TypeAlias = Literal["notebook", "run", "workspace"]
 PAGE = 2000
 """How many records `read` gives at most in one go, unless told otherwise."""
+PAGE_BYTES = 4_000_000
+"""How large a page is for who reads a log to its end, whatever its records hold: memory has a bound, a payload has 16 MiB."""
 
 
 class Unsealed(msgspec.Struct, frozen=True):
@@ -195,6 +197,23 @@ class Outage(msgspec.Struct, frozen=True):
     """Why, as a part of a sentence."""
 
 
+def cut_page(records: Iterable[Record], most_bytes: int) -> list[Record]:
+    """The first records, until they have so many bytes together: one at least, if there is any."""
+    page: list[Record] = []
+    size = 0
+    for record in records:
+        page.append(record)
+        size += len(record.payload)  # as good as bytes, and quicker to learn
+        if size >= most_bytes:
+            break
+    return page
+
+
+def is_full(page: Sequence[Record]) -> bool:
+    """Whether there may be more after a page that was read with PAGE and PAGE_BYTES."""
+    return len(page) == PAGE or sum(len(record.payload) for record in page) >= PAGE_BYTES
+
+
 class Blobs(Protocol):
     """Where blobs are kept. Safe to use by many tasks, and the same place by many processes."""
 
@@ -316,8 +335,12 @@ class Store(Protocol):
         limit: int = PAGE,
         types: Collection[str] | None = None,
         newest_first: bool = False,
+        most_bytes: int | None = None,
     ) -> list[Record]:
-        """Return the records with since < seq <= until, in order or the last ones first, at most `limit`."""
+        """Return the records with since < seq <= until, in order or the last ones first, at most `limit`.
+
+        With `most_bytes`, no more once so many bytes of payloads are there: less than `limit` is then not the end.
+        """
         ...
 
     async def info(self, log: LogId) -> LogInfo | None:

@@ -10,7 +10,7 @@ import msgspec
 from ..core.chain import Record
 from ..core.errors import QuireError, Unavailable
 from ..core.ids import LogId
-from ..stores.store import Store
+from ..stores.store import PAGE_BYTES, Store, is_full
 from .fanout_ring import FRAME_BYTES, Page, Ring
 from .sharing import Shared
 from .wire import from_record
@@ -125,8 +125,8 @@ class Channel:
         """Keep what was recorded since the last time."""
         if not self._is_open:
             await self._open()
-        records = await self._store.read(self.log, self.ring.head, limit=AT_ONCE)
-        self.has_more = len(records) == AT_ONCE
+        records = await self._store.read(self.log, self.ring.head, limit=AT_ONCE, most_bytes=PAGE_BYTES)
+        self.has_more = len(records) == AT_ONCE or is_full(records)
         for record in records:
             self._add(record)
         self.ring.forget(min((cursor.seq for cursor in self._cursors), default=self.ring.head))
@@ -180,7 +180,8 @@ class Channel:
 
     async def stored_page(self, since: int, limit: int) -> Page:
         """The same from the store."""
-        records = await self._store.read(self.log, since, self.shown, limit=limit)
+        # One that is larger than a frame ends the page: it is there, too, and goes alone the next time.
+        records = await self._store.read(self.log, since, self.shown, limit=limit, most_bytes=FRAME_BYTES)
         if not records:
             raise Unavailable(f"Log {self.log} has nothing after {since} any more. Run `quire verify {self.log}`.")
         parts: list[bytes] = []

@@ -27,15 +27,18 @@ from ..core.rules import Asking
 from ..core.rules.cells import edits_of
 from ..core.text import Edit
 from ..core.undo import CELL_CHANGES
-from ..stores.store import Append, Appended, Mask, Snapshot, Store, Unsealed
+from ..stores.store import PAGE_BYTES, Append, Appended, Mask, Snapshot, Store, Unsealed
 from . import access
 from .access import Identity
 from .folding import Folding
 
 SETTLE_EVERY = 256
-"""How many committed entries are kept beside the last settled state, to go back to."""
+SETTLE_BYTES = 4_000_000
+"""How many committed entries are kept beside the last settled state, to go back to, and how large they may be."""
 SNAPSHOT_EVERY = 1000
 """A snapshot is written after so many events at the earliest."""
+LARGE_BYTES = 10_000
+"""So large an entry is counted: of smaller ones there are too few to matter."""
 ATTEMPTS = 200
 """How often a submission that lost a race is tried again."""
 WARY = 20
@@ -73,6 +76,8 @@ class Live(Generic[V]):
         """The state to settle on once everything up to that number is committed."""
         self._since: list[Entry] = []
         """Committed after the settled state."""
+        self._weights: dict[int, int] = {}
+        """How large those are that are large, by their numbers: committed and pending, after the settled state."""
         self._committed = Head()
         self._pending: list[Entry] = []
         """Sent after that, and not committed yet."""
@@ -104,7 +109,9 @@ class Live(Generic[V]):
             return folding.value()
 
     async def _pages(self, since: int) -> AsyncIterator[list[Entry]]:
-        while records := await self._store.read(self._log, since):
+        while records := await self._store.read(self._log, since, most_bytes=PAGE_BYTES):
+            for record in records:
+                self._weigh(record)
             yield [codec.entry(record) for record in records]
             since = records[-1].seq
 
@@ -245,6 +252,7 @@ class Live(Generic[V]):
                 entry = codec.entry(record)
                 self._folding.add(entry)
                 entries.append(entry)
+                self._weigh(record)
                 unsealed.append(_unsealed(record))
                 self._ahead = Head(record.seq, record.hash, record.at)
         except BaseException:
@@ -330,7 +338,8 @@ class Live(Generic[V]):
         for entry in entries:
             if isinstance(entry.event, e.PayloadRedacted):
                 self._note_masked(entry.event, first)
-        if self._ahead.seq - max(self._settled_seq, self._settling[0]) >= SETTLE_EVERY:
+        settling = max(self._settled_seq, self._settling[0])
+        if self._ahead.seq - settling >= SETTLE_EVERY or self._weight(settling) > SETTLE_BYTES:
             self._settling = (self._ahead.seq, self._folding.value())
         sent = asyncio.ensure_future(self._store.append([append]))
         sent.add_done_callback(partial(self._arrived, entries))
@@ -360,13 +369,22 @@ class Live(Generic[V]):
         if not self._pending:
             self._ahead = self._committed
         self._since += entries
-        if not self._pending and len(self._since) >= SETTLE_EVERY:
+        if not self._pending and (len(self._since) >= SETTLE_EVERY or self._weight(self._settled_seq) > SETTLE_BYTES):
             self._settling = (last.seq, self._folding.value())
         seq, value = self._settling
         if self._settled_seq < seq <= last.seq:
             self._settled, self._settled_seq = value, seq
             self._since = [entry for entry in self._since if entry.seq > seq]
+            self._weights = {number: size for number, size in self._weights.items() if number > seq}
             self._save_snapshot()
+
+    def _weigh(self, record: Record) -> None:
+        if len(record.payload) > LARGE_BYTES:
+            self._weights[record.seq] = len(record.payload)
+
+    def _weight(self, since: int) -> int:
+        """How large the large entries after a number are."""
+        return sum(size for number, size in self._weights.items() if number > since)
 
     # ---- Snapshots
 

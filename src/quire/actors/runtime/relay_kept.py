@@ -103,8 +103,10 @@ class Relay:
         """Keep no more than there is room for; a kernel that waits for whoever takes its outputs is made to."""
         if self._kernel_waits and not self._has_room:
             self._hold()
-            return
-        if self.runtime is not None and self.runtime.waiting > self._replayed + MOST_KEPT:
+            if self.runtime is None:
+                return
+            # Whoever is there has been told it. A runtime that is always a little behind would let this grow without end.
+        elif self.runtime is not None and self.runtime.waiting > self._replayed + MOST_KEPT:
             # It does not read. When it wakes up, the end of the connection tells it that something is missing. What was
             # replayed does not count: a kernel that prints much would otherwise shut out whoever takes over from the dead.
             self.runtime.close()

@@ -28,10 +28,12 @@ from .settings import ServerSettings
 from .socket_frames import name_in, read_frame
 
 WAITING = 64
-WAITING_BYTES = 32 << 20
-"""How many submissions may wait to be recorded, and how large they may be together."""
+WAITING_BYTES = 4 << 20
+"""How many submissions of a socket may wait to be recorded, and how large they may be together."""
+ALL_WAITING_BYTES = 4 << 20
+"""The same for all sockets of a server; past that, none of them has more than one waiting."""
 UNSENT = 256
-UNSENT_BYTES = 4 << 20
+UNSENT_BYTES = 2 << 20
 """How many answers may wait to be sent, and how large they may be together."""
 MOST_REASON = 120
 """How long the reason of a close may be, in bytes."""
@@ -46,6 +48,16 @@ async def close_socket(socket: Socket, code: int, reason: str) -> None:
         await socket.close(code, short)
 
 
+class Backlog:
+    """How much waits to be recorded, of all who are connected."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+
+_backlog = Backlog()
+
+
 class Connection:
     """A client that is connected. It is the `Watcher` of what it watches."""
 
@@ -57,6 +69,7 @@ class Connection:
         self._submits: deque[tuple[wire.Submit, int]] = deque()
         self._submitting: set[str] = set()
         self._submit_bytes = 0
+        self._backlog = _backlog
         self._unsent: deque[str] = deque()
         self._unsent_bytes = 0
         self._due = asyncio.Event()
@@ -91,8 +104,10 @@ class Connection:
                 raise fault  # not OSError: the client is gone
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """Watch nothing any more, and have nothing waiting."""
         self._watching.close()
+        self._backlog.bytes -= self._submit_bytes
+        self._submit_bytes = 0
 
     def _welcome(self) -> wire.Welcome:
         identity = self._workspace.identity
@@ -157,6 +172,7 @@ class Connection:
         return (
             len(self._submits) >= WAITING
             or self._submit_bytes > WAITING_BYTES
+            or (self._submit_bytes > 0 and self._backlog.bytes > ALL_WAITING_BYTES)
             or len(self._unsent) >= UNSENT
             or self._unsent_bytes > UNSENT_BYTES
         )
@@ -197,6 +213,7 @@ class Connection:
                 self._submitting.add(frame.id)
                 self._submits.append((frame, size))
                 self._submit_bytes += size
+                self._backlog.bytes += size
                 self._came.set()
 
     async def _say(self, frame: wire.Say) -> None:
@@ -215,7 +232,9 @@ class Connection:
             frame, size = self._submits.popleft()
             answer = await self._submit(frame)
             self._submitting.discard(frame.id)
+            del frame  # not kept until the next one comes
             self._submit_bytes -= size
+            self._backlog.bytes -= size
             self._room.set()
             self.tell(answer)
 

@@ -1,0 +1,130 @@
+"""What waits is bounded on the way, too: in a runtime whose server is away, and in a server whose watchers do not read."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import psutil
+import pytest
+from websockets.sync.client import connect
+
+from .far import Far, request, token_of_runtime
+from .faulty import wait_until
+from .server import Folder, Server, events, free_port, until
+
+MOST = 200_000_000
+"""What each process may take, however much is shown."""
+WATCHERS = 5
+SHOWING = """
+# %% name="show"
+import base64, os, pathlib, time
+from IPython.display import display
+for number in range(300):
+    display({"image/png": base64.b64encode(os.urandom(1_000_000)).decode()}, raw=True)
+    if number == 5:
+        pathlib.Path("begun").touch()
+        while not pathlib.Path("away").exists():
+            time.sleep(0.01)
+pathlib.Path("said").touch()
+"""
+
+
+def peak(pid: int) -> int:
+    """The most memory that a process ever had, in bytes."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    assert found is not None
+    return int(found[1]) * 1024
+
+
+def peaks(pid: int) -> dict[str, int]:
+    """The same for a process and all that it started."""
+    processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    return {" ".join(each.cmdline())[:200]: peak(each.pid) for each in processes}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Folder]:
+    (tmp_path / "here").mkdir()
+    made = Folder(tmp_path / "here")
+    yield made
+    made.close()
+
+
+def watch_without_reading(stack: ExitStack, server: Server, token: str, log: str) -> None:
+    """Follow a log from its beginning, and take next to nothing of it."""
+    headers = {"Authorization": f"Bearer {token}"}
+    url = server.url.replace("http", "ws", 1) + "/api/socket"
+    for _ in range(WATCHERS):
+        client = stack.enter_context(
+            connect(url, additional_headers=headers, max_size=None, max_queue=1, proxy=None, close_timeout=0)
+        )
+        client.send(f'{{"type":"follow","id":"1","log":"{log}","since":0}}')
+
+
+@pytest.mark.slow
+def test_a_runtime_whose_server_is_away_and_a_server_that_nobody_reads_from_stay_small(
+    folder: Folder, tmp_path: Path
+) -> None:
+    """Rule 11: what a cell shows while the server is gone is on disk, and then in the log, and never all in memory."""
+    log = folder.notebook("show.py", SHOWING)
+    server = folder.start("--port", str(free_port()))
+    token = folder.token("read", "edit", "run")
+    with ExitStack() as stack:
+        runtime = Far(tmp_path / "far", server.url, token_of_runtime(folder), "--name", "gpu")
+        stack.callback(runtime.close)
+        with server.client(token) as client:
+            execution = request(client, log, "show", "gpu")
+            wait_until((runtime.work / "begun").exists, "the cell does not begin")
+        server.end(signal.SIGKILL)
+        (runtime.work / "away").touch()
+        wait_until((runtime.work / "said").exists, "the cell does not go on")
+        away = peaks(runtime.process.pid)
+        again = folder.start("--port", str(server.port))
+        watch_without_reading(stack, again, token, log)
+        with again.client(token) as client:
+            # Not by reading the execution again and again: that would be all of it, each time.
+            (finished,) = until(lambda: events(client, log, "execution_finished"), "the cell does not end")
+            assert (finished["event"]["execution"], finished["event"]["status"]) == (execution, "ok")
+        took = peaks(runtime.process.pid)
+        assert {who: most for who, most in (away | took).items() if most >= MOST} == {}
+        assert peak(again.process.pid) < MOST
+
+
+@pytest.mark.slow
+def test_a_server_that_is_flooded_with_large_events_stays_small(folder: Folder) -> None:
+    """Whoever submits faster than it is recorded waits; what was recorded is not kept by number, but by size."""
+    server = folder.start()
+    token = folder.token("read", "edit", "run")
+    with server.client(token) as client:
+        made = client.post(
+            "/api/notebooks", json={"name": "flooded", "cells": [{"kind": "code", "source": "1"}]}
+        ).json()
+        log, cell = made["log"], made["cells"][0]
+    with ExitStack() as stack:
+        watch_without_reading(stack, server, token, log)
+        flooding = [threading.Thread(target=flood, args=(server, token, log, cell, name)) for name in "abcd"]
+        for each in flooding:
+            each.start()
+        for each in flooding:
+            each.join()
+        assert peak(server.process.pid) < MOST
+
+
+def flood(server: Server, token: str, log: str, cell: str, name: str) -> None:
+    """Submit 40 events of 1 MB each, without waiting for an answer until all are sent."""
+    headers = {"Authorization": f"Bearer {token}"}
+    url = server.url.replace("http", "ws", 1) + "/api/socket"
+    with connect(url, additional_headers=headers, max_size=None, max_queue=None, proxy=None) as client:
+        for number in range(40):
+            event = {"type": "cell_metadata_set", "cell": cell, "values": {"x": "x" * 1_000_000}}
+            draft = {"id": f"{name}{number}", "event": event}
+            client.send(json.dumps({"type": "submit", "id": f"{number}", "log": log, "drafts": [draft]}))
+        answers = 0
+        while answers < 40:
+            answers += json.loads(client.recv())["type"] == "recorded"
