@@ -75,8 +75,11 @@ class Masked(MemoryStore):
         limit: int = 1,
         types: Collection[str] | None = None,
         newest_first: bool = False,
+        most_bytes: int | None = None,
     ) -> list[Record]:
-        found = await super().read(log, since, until, limit=limit, types=types, newest_first=newest_first)
+        found = await super().read(
+            log, since, until, limit=limit, types=types, newest_first=newest_first, most_bytes=most_bytes
+        )
         if not self.masked:
             self.masked = True
             told = f'{{"type":"payload_redacted","seq":1,"why":"leak","replacement":"{digest("{}")}"}}'
