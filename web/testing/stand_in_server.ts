@@ -22,6 +22,8 @@ export class StandInServer {
   /** Whose drafts become proposals. */
   readonly asking = new Set<ActorId>()
   reducer: number = REDUCER
+  /** Why nothing can be recorded now. */
+  outage: string | null = null
   readonly #fold = new Fold()
 
   get notebook(): Notebook {
@@ -30,6 +32,7 @@ export class StandInServer {
 
   /** Record drafts, all or none. */
   submit(actor: ActorId, drafts: readonly Draft[]): Entry[] {
+    if (this.outage !== null) throw new Fault({ kind: "Unavailable", message: this.outage })
     const known = drafts.flatMap((draft) => this.log.filter((entry) => entry.id === draft.id))
     if (known.length === drafts.length) return known
     if (known.length) throw refused("Some of the drafts were recorded before.")

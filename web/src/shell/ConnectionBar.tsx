@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react"
 
 import { REDUCER } from "../core/types.gen.ts"
 import { useValue } from "../hooks/values.ts"
+import type { Fault } from "../sync/fault.ts"
 import type { Socket, SocketState } from "../sync/socket.ts"
 import { Bar } from "../ui/Bar.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -11,9 +12,11 @@ import { Button } from "../ui/Button.tsx"
 export function ConnectionBar({ socket }: { readonly socket: Socket }) {
   const state = useValue(socket.state)
   const isUpdated = useUpdated(socket)
+  const unsaved = useValue(socket.unsaved)
   const retryAt = useRetry(state)
   if (state.kind === "signed_out") return <SignedOut reason={state.reason} />
   if (retryAt !== null) return <Away until={retryAt} onRetry={() => socket.retry()} />
+  if (unsaved) return <Unsaved fault={unsaved} />
   if (isUpdated) return <Updated />
   return null
 }
@@ -62,6 +65,21 @@ function Away({ until, onRetry }: { readonly until: number; readonly onRetry: ()
     >
       The server does not answer. <span aria-hidden="true">{seconds > 0 ? `Again in ${seconds} s. ` : "Trying… "}</span>
       What you typed is kept.
+    </Bar>
+  )
+}
+
+/** What is said of a database that is not there, or not yet (stores/postgres_link.py). */
+const AWAY = /connection was lost|cannot be reached|not answer|starting up/
+
+/** The server answers, and cannot record anything: what is done waits, and is sent again and again. */
+function Unsaved({ fault: { message } }: { readonly fault: Fault }) {
+  const isFull = message.includes("disk is full")
+  const why = isFull ? "the disk of the server is full" : AWAY.test(message) ? "the database of the server is away" : null
+  return (
+    <Bar kind="warning">
+      Nothing can be saved right now{why === null ? `. ${message}` : `: ${why}.`} What you do is kept in this browser and is sent when{" "}
+      {isFull ? "there is room" : "it is back"}.
     </Bar>
   )
 }

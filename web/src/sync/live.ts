@@ -14,7 +14,8 @@ import { writeTime } from "./clock.ts"
 import type { Cancel, Clock } from "./clock.ts"
 import type { Fault } from "./fault.ts"
 import type { Me } from "./frames.ts"
-import { editedCells, Pending } from "./pending.ts"
+import { Patience } from "./patience.ts"
+import { baseOf, editedCells, Pending } from "./pending.ts"
 import type { Act, Author, PendingJson, TextChanges } from "./pending.ts"
 import type { Answer, Socket } from "./socket.ts"
 import { NotebookStore, Value } from "./store.ts"
@@ -55,7 +56,6 @@ export interface LiveParts {
   readonly reload?: () => void
 }
 
-const RETRY_MILLISECONDS = 2000
 const MOST_REFUSALS = 20
 /** For how long somebody whose edit arrived counts as being in a cell. */
 const SHARED_AFTER_EDIT = 10_000
@@ -71,6 +71,7 @@ export class Live {
   readonly #author: Author
   readonly #underWay = new Set<EventId>()
   readonly #judged = new Set<EventId>()
+  readonly #patience: Patience
   readonly #outcomes = new Map<EventId, (outcome: Outcome) => void>()
   readonly #listeners = new TextListeners()
   readonly #stop: Stop
@@ -88,6 +89,7 @@ export class Live {
   constructor(notebook: Notebook, parts: LiveParts) {
     const { log, me } = parts
     this.#parts = parts
+    this.#patience = new Patience(parts.clock, parts.socket.unsaved)
     this.#confirmed = notebook
     this.#author = { log, actor: me.actor, on_behalf_of: me.on_behalf_of ?? null }
     this.store = new NotebookStore(notebook, (milliseconds, call) => void parts.clock.after(milliseconds, call))
@@ -126,6 +128,7 @@ export class Live {
   close(): void {
     this.#isClosed = true
     this.#timer()
+    this.#patience.end()
     this.#stop()
   }
 
@@ -266,6 +269,7 @@ export class Live {
     this.store.put(reused(this.store.get(), this.#pending.over(this.#confirmed, this.#author), this.#confirmed))
     this.#parts.keep(this.journal())
     this.waiting.set(this.#pending.acts.length + this.#pending.typed.size)
+    if (!this.isWaiting) this.#patience.end()
     this.#listeners.tell(cells, this.store.get().cells, changes, typedIn)
     this.#send()
   }
@@ -276,7 +280,7 @@ export class Live {
 
   #send(): void {
     this.#timer()
-    if (this.#isClosed || !this.#isFollowing || !this.#parts.socket.isOpen) return
+    if (this.#isClosed || !this.#isFollowing || !this.#parts.socket.isOpen || this.#patience.isWaiting) return
     const now = this.#parts.clock.now()
     const gathered = [...this.#pending.typed.values()].filter(({ cell }) => !this.#pending.hasActOn(cell))
     const due = (text: CellText): number => text.dueAt(this.#isShared(text.cell))
@@ -308,21 +312,25 @@ export class Live {
 
   #answered(id: EventId, answer: Answer): void {
     if (this.#isClosed) return
+    if (answer.kind === "failed" && this.#isPassing(id, answer.fault)) {
+      this.#underWay.delete(id)
+      return void this.#patience.fail(id, answer.fault, () => this.#send())
+    }
+    if (answer.kind !== "failed") this.#patience.end()
+    if (answer.kind === "lost") return void this.#underWay.delete(id)
+    this.#patience.forget(id)
     if (answer.kind === "recorded") {
       this.#settle(id, { kind: "recorded", proposed: answer.proposed })
       // It was recorded before this window read the notebook, and nothing more of it will come.
       if ((answer.entries.at(-1)?.seq ?? 0) <= this.seq) this.#withdraw(id)
-      return
-    }
-    if (answer.kind === "lost") return void this.#underWay.delete(id)
-    if (answer.fault.isPassing) {
-      this.#parts.clock.after(RETRY_MILLISECONDS, () => {
-        this.#underWay.delete(id)
-        this.#send()
-      })
-      return
+      return void this.#send()
     }
     this.#refused(id, answer.fault)
+  }
+
+  #isPassing(id: EventId, fault: Fault): boolean {
+    const index = this.#pending.acts.findIndex((act) => act.id === id)
+    return fault.isPassing || (index > 0 && this.#patience.hasFailed(this.#pending.acts.slice(0, index)))
   }
 
   /** An edit is refused when its cell was removed and added again meanwhile. It fits the new text: it is sent anew. */
@@ -378,11 +386,6 @@ function editsOf(events: readonly KnownEvent[]): TextChanges {
     if (event.type === "source_edited") edits.set(event.cell, compose(edits.get(event.cell) ?? [], event.edit ?? []))
   }
   return edits
-}
-
-function baseOf(act: Act): number {
-  const bases = (act.sent ?? []).flatMap(({ event }) => (event.type === "source_edited" ? [event.base ?? 0] : []))
-  return Math.min(...bases)
 }
 
 /** The notebook with other texts in its cells. */

@@ -189,6 +189,7 @@ export class OpenNotebook {
       this.#stopFollowing()
       const notebook = await this.#parts.api.notebook(this.#log, { outputs: OUTPUT_BYTES })
       await this.#resetTo(notebook)
+      this.#parts.socket.unsaved.set(null)
       await this.begin()
     } catch (error) {
       this.#failed(error)
@@ -218,6 +219,7 @@ export class OpenNotebook {
     else if (!error.isPassing) this.state.set({ kind: "failed", fault: error })
     else {
       this.state.set({ kind: "stored" })
+      if (error.status) this.#parts.socket.unsaved.set(error) // the server answers, and says why it cannot read
       this.#retry?.()
       this.#retry = this.#parts.clock.after(RETRY_MILLISECONDS, () => this.#connected())
     }

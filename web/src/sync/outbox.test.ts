@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest"
 
+import { sourceHash } from "../core/hash.ts"
 import { writeNotebook } from "../core/notebook.ts"
 import { pointLength } from "../core/points.ts"
 import { Browser } from "../../testing/browser.ts"
@@ -10,6 +11,7 @@ import { FakeClock } from "../../testing/fake_clock.ts"
 import { MemoryStorage } from "../../testing/memory_browser.ts"
 import { Random } from "../../testing/random.ts"
 import { LOG } from "../../testing/stand_in_server.ts"
+import type { Journal } from "./live.ts"
 import { HeartbeatLocks, WebLocks } from "./locks.ts"
 import type { WindowLocks } from "./locks.ts"
 
@@ -129,6 +131,79 @@ test("a storage that is full is said, and what was typed is sent all the same", 
   expect(tab.notebook.outbox.fault.get()).toContain("keeps no more")
   await tab.flush()
   expect(browser.server.notebook.cells.get("a")?.source).toBe("x = 10")
+})
+
+const FULL = "/data/quire.db: the disk is full. Nothing was recorded; make room and try again."
+
+/** Type into the first cell and run it, then type on. */
+function typeAndRun({ notebook: { live } }: Tab): void {
+  live.type("a", [[5, 0, "0"]])
+  live.act([{ type: "execution_requested", execution: "run", cell: "a", source_hash: sourceHash("x = 10") }])
+  live.type("a", [[6, 0, "0"]])
+  live.flush()
+}
+
+function recorded({ browser }: Tab): string[] {
+  return browser.server.log.slice(3).map(({ event }) => event.type)
+}
+
+test("while nothing can be recorded all is kept, the reason is told, and it is sent again until it is recorded once", async () => {
+  const browser = new Browser()
+  const tab = await browser.open()
+  browser.server.outage = FULL
+  typeAndRun(tab)
+  await tab.settle()
+  const tries: number[] = []
+  for (let second = 1; second <= 60; second += 1) {
+    browser.clock.advance(1000)
+    if (tab.line?.toServer.some(({ type }) => type === "submit")) tries.push(second)
+    await tab.settle()
+  }
+  expect(tries).toEqual([1, 3, 7, 15, 25, 35, 45, 55])
+  expect(tab.socket.unsaved.get()?.message).toBe(FULL)
+  expect(tab.socket.isOpen).toBe(true)
+  expect(tab.text).toBe("x = 100")
+  expect(tab.notebook.live.refusals.get()).toEqual([])
+  expect([...browser.storage.items.values()].join()).toContain("execution_requested")
+
+  browser.server.outage = null
+  browser.clock.advance(10_000)
+  await tab.settle()
+  expect(recorded(tab)).toEqual(["source_edited", "execution_requested", "source_edited"])
+  expect(browser.server.notebook.cells.get("a")?.source).toBe("x = 100")
+  expect(tab.socket.unsaved.get()).toBeNull()
+  expect([...browser.storage.items]).toEqual([])
+})
+
+test("what was refused because the text before it could not be recorded is sent again behind that", async () => {
+  const browser = new Browser()
+  const tab = await browser.open()
+  browser.server.outage = FULL
+  typeAndRun(tab)
+  tab.line?.serve()
+  browser.server.outage = null // there is room again before the server comes to the run
+  await tab.settle()
+  expect(recorded(tab)).toEqual([])
+  browser.clock.advance(1000)
+  await tab.settle()
+  expect(recorded(tab)).toEqual(["source_edited", "execution_requested", "source_edited"])
+  expect(tab.notebook.live.refusals.get()).toEqual([])
+})
+
+test("an outage that a window sees no end of is over when what it did comes from the log, or when it is left", async () => {
+  const browser = new Browser()
+  const [tab, other] = [await browser.open(), await browser.open()]
+  browser.server.outage = FULL
+  for (const { notebook } of [tab, other]) notebook.live.type("a", [[5, 0, "0"]])
+  await Promise.all([tab.flush(), other.flush()])
+  browser.server.outage = null
+  const kept = JSON.parse(browser.storage.items.get(`quire:outbox:${LOG}:human:ada:${tab.name}`) ?? "") as Journal
+  browser.server.submit("human:ada", kept.pending.acts[0]?.sent ?? []) // the commit whose answer was lost
+  await tab.settle()
+  expect(tab.socket.unsaved.get()).toBeNull()
+  expect(other.socket.unsaved.get()).not.toBeNull()
+  other.kill()
+  expect(other.socket.unsaved.get()).toBeNull()
 })
 
 test("whatever windows type, lose, leave and take over: every word is recorded once", async () => {

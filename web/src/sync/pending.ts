@@ -272,6 +272,12 @@ export function editedCells(act: Act): Set<CellId> {
   return cells
 }
 
+/** The number of the log that the edits of an act were sent against. */
+export function baseOf(act: Act): number {
+  const bases = (act.sent ?? []).flatMap(({ event }) => (event.type === "source_edited" ? [event.base ?? 0] : []))
+  return Math.min(...bases)
+}
+
 function isEditOf(event: KnownEvent, cell: CellId): event is Extract<KnownEvent, { type: "source_edited" }> {
   return event.type === "source_edited" && event.cell === cell && event.edit !== undefined
 }

@@ -61,6 +61,8 @@ interface Subscription {
 export class Socket {
   readonly state = new Value<SocketState>({ kind: "connecting" })
   readonly welcome = new Value<Welcome | null>(null)
+  /** Why what was submitted cannot be recorded now, though the server answers; null when it can. */
+  readonly unsaved = new Value<Fault | null>(null)
   readonly #parts: SocketParts
   readonly #subscriptions = new Map<Subscription, string>()
   readonly #answers = new Map<string, (answer: Answer) => void>()
