@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -84,7 +85,7 @@ class OwnPostgres:
 
 
 def connected(url: str, work: Callable[[Any], Awaitable[T]]) -> T:
-    """Do something on a connection of our own."""
+    """Do something on a connection of our own. Also where a loop runs: in a thread of its own."""
 
     async def asked() -> T:
         connection = await cast("Any", asyncpg).connect(url)
@@ -93,7 +94,8 @@ def connected(url: str, work: Callable[[Any], Awaitable[T]]) -> T:
         finally:
             await connection.close()
 
-    return asyncio.run(asked())
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(asked())).result()
 
 
 def holders(url: str) -> dict[str, int]:

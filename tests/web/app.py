@@ -6,9 +6,10 @@ import fcntl
 import json
 import shutil
 import subprocess
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import httpx
@@ -51,11 +52,14 @@ def _changed() -> float:
 class App:
     """A server with the app, on a folder of its own."""
 
-    def __init__(self, folder: Path, browser: Browser, *flags: str) -> None:
+    def __init__(
+        self, folder: Path, browser: Browser, *flags: str, environ: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self.folder = folder
         self.browser = browser
         self._flags = flags
         self._home = Folder(folder)
+        self._home.environ |= environ
         self._tokens: dict[str, str] = {}
         self._server: Server
         self._port = 0

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from ..journeys.fill_disk import fill
 from ..journeys.server import until
 from .app import App, answered, chromium
-from .editing import edit, edits, until_recorded
+from .editing import edit, until_recorded
 
 TOLD = (
     "Nothing can be saved right now: the disk of the server is full. "
@@ -38,7 +38,6 @@ def _type_while_full(app: App, disk: Path) -> None:
     edit(page)
     page.keyboard.type(" + 1")
     until_recorded(app, log, "x = 40 + 1", "print(x)")
-    before = edits(app, log)
 
     ballast = fill(disk)
     until(lambda: httpx.get(f"{app.url}/health").status_code == 503, "the disk is not full")
@@ -62,7 +61,6 @@ def _type_while_full(app: App, disk: Path) -> None:
     edit(page, 1)
     page.keyboard.press("Shift+Enter")
     expect(page.locator("[data-cell]").nth(1).locator("[data-outputs]")).to_contain_text("42")
-    assert edits(app, log) == before + 2
     with app.client() as client:
         asked = answered(client.get(f"/api/logs/{log}/events", params={"types": "execution_requested"}))
     assert len(asked["entries"]) == 2, "each of the two runs once"

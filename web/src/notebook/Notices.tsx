@@ -1,5 +1,6 @@
 /** Lines above the cells: what this page is of, and what went wrong with no cell to say it at. */
 
+import { useEffect } from "react"
 import type { ReactNode } from "react"
 import { useField, useValue } from "../hooks/values.ts"
 import { Button } from "../ui/Button.tsx"
@@ -8,6 +9,7 @@ import { StateMark, stateWord } from "../ui/StateMark.tsx"
 import { didWhat, isAbout } from "./CellRefusal.tsx"
 import type { Page } from "./page.ts"
 import styles from "./Page.module.css"
+import { askWhyWaiting } from "./why_waiting.ts"
 
 export function Notices({ page }: { readonly page: Page }) {
   return (
@@ -16,6 +18,7 @@ export function Notices({ page }: { readonly page: Page }) {
       <StorageNotice page={page} />
       <RefusedNotice page={page} />
       <RunNotice page={page} />
+      <RoomNotice page={page} />
       <ReadOnlyNotice page={page} />
     </>
   )
@@ -96,6 +99,17 @@ function RunNotice({ page }: { readonly page: Page }) {
       )}
     </Notice>
   )
+}
+
+/** Why cells wait, when no runtime has come for them. */
+function RoomNotice({ page }: { readonly page: Page }) {
+  const runtimes = useField(page.live, "runtimes")
+  const executions = useField(page.live, "executions")
+  const run = useField(page.live, "run")
+  const why = useValue(page.whyWaiting)
+  const isUnserved = run ? run.status === "queued" : executions.size > 0 && runtimes.size === 0
+  useEffect(() => (isUnserved ? askWhyWaiting(page) : undefined), [page, isUnserved])
+  return why === null ? null : <Notice>Waits for a place: {why.replace("waits: ", "")}.</Notice>
 }
 
 function capital(word: string): string {

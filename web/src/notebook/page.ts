@@ -63,6 +63,8 @@ export class Page implements PageContext {
   readonly panels = new Value<readonly PanelSpec[]>([])
   /** Whether the panels are loaded: until then their keys and entries are not known. */
   readonly hasPanels = new Value(false)
+  /** Why no runtime comes for the cells that are queued, as far as it is known. */
+  readonly whyWaiting = new Value<string | null>(null)
   readonly slots = new CellSlots()
   /** The name of the open panel. */
   readonly panel: Value<string | null>
