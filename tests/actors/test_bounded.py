@@ -58,3 +58,34 @@ def test_what_stays_in_events_counts_by_its_size(tmp_path: Path) -> None:
     assert took["shown"] < 6000
     assert took["client"] < MOST
     assert took["kernel"] < MOST
+
+
+_TABLES = """# %%
+from IPython.display import display
+for number in range(1500):
+    display({"text/html": f"<p>{number:05}</p>" + "x" * 60_000}, raw=True)
+"""
+_RUN = """
+import pathlib, re, quire
+quire.run("show.py", "shown.ipynb")
+print(re.search(r"VmHWM:\\s+(\\d+) kB", pathlib.Path("/proc/self/status").read_text())[1])
+"""
+
+
+@pytest.mark.slow
+def test_a_run_does_not_hold_all_that_its_cells_showed(tmp_path: Path) -> None:
+    """90 MB of tables, each of which could stay in the log: they are all in the file, and never all in memory."""
+    (tmp_path / "show.py").write_text(_TABLES)
+    done = subprocess.run(
+        [sys.executable, "-c", _RUN],
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_SECONDS,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) * 1024 < MOST
+    (cell,) = json.loads((tmp_path / "shown.ipynb").read_text())["cells"]
+    shown = ["".join(output["data"]["text/html"]) for output in cell["outputs"]]
+    assert shown == [f"<p>{number:05}</p>" + "x" * 60_000 for number in range(1500)]

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quire.actors.runtime.messages import Message, Showing, Shown
+from quire.actors.runtime.messages import MOST_INLINE, SHORT_TEXT, Message, Showing, Shown
 from quire.actors.runtime.secrets import Remover
 from quire.actors.runtime.terminal import Terminal
 from quire.actors.runtime.widgets import WIDGET_STATE, WidgetStates
@@ -691,3 +691,18 @@ def test_a_secret_in_a_widget_is_not_kept() -> None:
     data = {"state": {"_model_name": "TextModel", "value": SECRET}}
     states.take(message("comm_open", comm_id="w", target_name="jupyter.widget", data=data))
     assert states.as_metadata()[WIDGET_STATE]["state"]["w"]["state"]["value"] == "[secret TOKEN]"
+
+
+def test_displays_of_one_execution_stay_inline_up_to_a_total() -> None:
+    """Tables that are small, each, and together larger than whoever reads the notebook should hold."""
+    table = "<td>" + "x" * (INLINE_TEXT - 10)
+    many = MOST_INLINE // len(table) + 2
+    running = show(displayed({"text/html": table, "text/plain": "a table"}) for _ in range(many))
+    first, *_, last = running.outputs()
+    assert isinstance(first, Display) and isinstance(last, Display)
+    assert first.data["text/html"] == table
+    assert last.data == {"text/html": table[:SHORT_TEXT], "text/plain": "a table"}
+    assert running.blobs[last.blobs["text/html"].hash].decode() == table
+    # What was cleared does not count.
+    again = show([*(displayed({"text/html": table}) for _ in range(many)), cleared(), displayed({"text/html": table})])
+    assert again.outputs() == [Display(data={"text/html": table})]

@@ -273,17 +273,20 @@ def _our_display(output: Json, count: int | None, blobs: Blobs) -> Display:
     return Display(data=data, blobs=refs, metadata=tag(output.get("metadata", {})), count=count)
 
 
-def parted(media: str, value: Json) -> tuple[Json, tuple[bytes, str] | None]:
-    """What stays inline of a medium, and, if that is not all, the whole and how it is to be read."""
+def parted(media: str, value: Json, most: int = INLINE_TEXT) -> tuple[Json, tuple[bytes, str] | None]:
+    """What stays inline of a medium, and, if that is not all, the whole and how it is to be read.
+
+    `most` is how much text stays.
+    """
     if is_json(media) or not isinstance(value, str):
         whole = _json(value)
-        is_inline = len(whole) <= INLINE_TEXT and same(tag(value), value)
+        is_inline = len(whole) <= most and same(tag(value), value)
         return (value, None) if is_inline else (None, (whole, "application/json"))
     if not is_text(media) and (whole := _from_base64(value)) is not None:
         return (value, None) if len(whole) <= INLINE_BYTES else (None, (whole, media))
     # Also what calls itself an image and is none: text like any other.
     kind = media if is_text(media) else "text/plain"
-    return (value, None) if len(value) <= INLINE_TEXT else (value[:INLINE_TEXT], (_utf8(value), kind))
+    return (value, None) if len(value) <= most else (value[:most], (_utf8(value), kind))
 
 
 def _json(value: Json) -> bytes:

@@ -38,6 +38,13 @@ class Media(msgspec.Struct, frozen=True, kw_only=True):
     metadata: dict[str, Json]
 
     @property
+    def inline_size(self) -> int:
+        """Roughly how much stays inline."""
+        return sum(
+            len(each) if isinstance(each, str) else len(msgspec.json.encode(each)) for each in self.data.values()
+        )
+
+    @property
     def refs(self) -> dict[str, BlobRef]:
         """The blobs as an event names them."""
         return {media: blob.ref for media, blob in self.blobs.items()}
@@ -91,13 +98,13 @@ def shortened(text: str, most: int) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters left out …]\n{text[-half:]}"
 
 
-def media_in(content: dict[str, Json], remover: Remover) -> Media:
-    """Return what a display, a result or an update shows."""
+def media_in(content: dict[str, Json], remover: Remover, most: int = INLINE_TEXT) -> Media:
+    """Return what a display, a result or an update shows; `most` characters of each text stay inline."""
     data: dict[str, Json] = {}
     blobs: dict[str, Blob] = {}
     for name, value in list(fields_in(content.get("data")).items())[:MOST_MEDIA]:
         media = remover.clean_text(text_in(name))[:_LONGEST_NAME]
-        excerpt, blob = _placed(media, value, remover)
+        excerpt, blob = _placed(media, value, remover, most)
         if excerpt is not None:
             data[media] = excerpt
         if blob is not None:
@@ -105,11 +112,11 @@ def media_in(content: dict[str, Json], remover: Remover) -> Media:
     return Media(data=data, blobs=blobs, metadata=metadata_in(content.get("metadata"), remover))
 
 
-def _placed(media: str, value: Json, remover: Remover) -> tuple[Json, Blob | None]:
+def _placed(media: str, value: Json, remover: Remover, most: int) -> tuple[Json, Blob | None]:
     """What stays inline of a medium, and the blob if that is not all."""
     try:
         value = _mended(media, value, remover)
-        excerpt, whole = parted(media, value)
+        excerpt, whole = parted(media, value, most)
         if whole is None and not isinstance(value, str) and not fits(text := msgspec.json.encode(value)):
             excerpt, whole = None, (text, "application/json")
     except (RecursionError, ValueError):

@@ -25,6 +25,11 @@ from .results import results_in
 from .secrets import Remover
 from .streams import Blob, Printing, Spool, Tape
 
+MOST_INLINE = 8_000_000
+"""Displays of one execution stay inline up to so much in all: whoever reads the notebook holds it."""
+SHORT_TEXT = 1000
+"""What stays of each text or JSON after that."""
+
 ShowingEvent: TypeAlias = e.StreamAppended | e.OutputAdded | e.DisplayUpdated | e.OutputsCleared | e.ResultRecorded
 
 
@@ -106,7 +111,7 @@ class Showing:
         """The stream that is the last output: it goes on if more of it comes."""
         self._printed: list[str] = []
         self._printed_name: StreamName = "stdout"
-        self._printed_size = self._shown_size = 0
+        self._printed_size = self._shown_size = self._inline_size = 0
         self._halves: dict[StreamName, str] = {}
         self._is_visible = False
         self._clears_next = False
@@ -230,7 +235,7 @@ class Showing:
         self._clears_next = wait
         if wait:
             return
-        self._printed, self._printed_size, self._shown_size = [], 0, 0
+        self._printed, self._printed_size, self._shown_size, self._inline_size = [], 0, 0, 0
         self._halves.clear()
         self._remover.drop(self._key("stdout"))
         self._remover.drop(self._key("stderr"))
@@ -290,6 +295,7 @@ class Showing:
 
     def _display_of(self, added: _Added, shown: Shown) -> Display:
         media = self._media(added.content, shown)
+        self._inline_size += media.inline_size
         return Display(
             data=media.data,
             blobs=media.refs,
@@ -334,7 +340,8 @@ class Showing:
         self._is_visible = True
 
     def _media(self, content: dict[str, Json], shown: Shown) -> Media:
-        media = media_in(content, self._remover)
+        most = INLINE_TEXT if self._inline_size < MOST_INLINE else SHORT_TEXT
+        media = media_in(content, self._remover, most)
         shown.blobs.update({blob.ref.hash: blob for blob in media.blobs.values()})
         return media
 
