@@ -33,6 +33,20 @@ for number in range(300):
             time.sleep(0.01)
 pathlib.Path("said").touch()
 """
+TABLES = """
+# %% name="show"
+import os
+from IPython.display import display
+for number in range(800):
+    display({"text/html": os.urandom(30_000).hex()}, raw=True)
+"""
+IMAGES = """
+# %% name="show"
+import base64, os
+from IPython.display import display
+for number in range(100):
+    display({"image/png": base64.b64encode(os.urandom(1_000_000)).decode()}, raw=True)
+"""
 
 
 def peak(pid: int) -> int:
@@ -113,6 +127,42 @@ def test_a_server_that_is_flooded_with_large_events_stays_small(folder: Folder) 
             each.start()
         for each in flooding:
             each.join()
+        assert peak(server.process.pid) < MOST
+
+
+@pytest.mark.slow
+def test_a_cell_that_shows_a_thousand_tables_fills_no_server(folder: Folder, tmp_path: Path) -> None:
+    """Each is small enough to stay in the log. All together they are not, and nobody holds them."""
+    log = folder.notebook("show.py", TABLES)
+    server = folder.start()
+    runtime = Far(tmp_path / "far", server.url, token_of_runtime(folder), "--name", "gpu")
+    with ExitStack() as stack:
+        stack.callback(runtime.close)
+        client = stack.enter_context(server.client(folder.token("read", "edit", "run")))
+        request(client, log, "show", "gpu")
+        (finished,) = until(lambda: events(client, log, "execution_finished"), "the cell does not end")
+        assert finished["event"]["status"] == "ok"
+        took = peaks(runtime.process.pid) | {"server": peak(server.process.pid)}
+        assert {who: most for who, most in took.items() if most >= MOST} == {}
+
+
+@pytest.mark.slow
+def test_a_mirror_writes_as_many_images_into_a_file_as_it_can_hold(folder: Folder) -> None:
+    """Of 100 images of 1 MB ten stand in the file, and what the others are. Whoever edits it changes no output."""
+    log = folder.notebook("show.py", IMAGES)
+    folder.quire("bind", log, "show.ipynb")
+    file = folder.path / "show.ipynb"
+    server = folder.start()
+    with server.client(folder.token("read", "edit", "run")) as client:
+        request(client, log, "show", None)
+        until(lambda: "is not in this file" in file.read_text(), "what the cell showed is not written")
+        *_, cell = (told := json.loads(file.read_text()))["cells"]
+        shown = [list(output["data"]) for output in cell["outputs"]]
+        assert shown == [["image/png"]] * 10 + [["text/plain"]] * 90
+        cell["source"].insert(0, "# edited\n")
+        file.write_text(json.dumps(told, indent=1))
+        until(lambda: "# edited" in client.get(f"/api/notebooks/{log}").text, "the edit does not arrive")
+        assert events(client, log, "outputs_imported") == []
         assert peak(server.process.pid) < MOST
 
 

@@ -169,7 +169,16 @@ def _media(output: Display, blobs: Mapping[str, bytes], rest: str | None) -> dic
     text, ref = output.data.get(_PLAIN), output.blobs.get(_PLAIN)
     if isinstance(text, str) and ref is not None and ref.hash not in blobs:
         whole[_PLAIN] = f"{text}\n[… cut: {ref.size:,} bytes in all; {rest or f'the whole is in blob {ref.hash}'} …]"
+    if rest is not None and (told := _left_out(output, blobs)):
+        before = whole.get(_PLAIN, text)
+        whole[_PLAIN] = f"{before}\n{told}" if isinstance(before, str) else told
     return output.data | whole
+
+
+def _left_out(output: Display, blobs: Mapping[str, bytes]) -> str:
+    """What stands in for media of which nothing is there."""
+    gone = [(media, ref) for media, ref in output.blobs.items() if ref.hash not in blobs and media not in output.data]
+    return "\n".join(f"[{media}, {ref.size:,} bytes, is not in this file: blob {ref.hash}]" for media, ref in gone)
 
 
 def _from_blob(media: str, data: bytes) -> Json:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
+from itertools import zip_longest
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from .errors import BadInput
 from .sheet import Sheet, SheetCell
@@ -92,7 +94,23 @@ def _same_object(one: dict[str, Json], other: dict[str, Json]) -> bool:
 
 def same_outputs(one: SheetCell, other: SheetCell) -> bool:
     """Whether two cells showed the same, and at the same count."""
-    return one.count == other.count and same(one.outputs, other.outputs)
+    if one.count != other.count or len(one.outputs) != len(other.outputs):
+        return False
+    # One by one: what is compared is written out for that, and all of it together may be large.
+    return one.outputs is other.outputs or all(map(same, one.outputs, other.outputs))
+
+
+def sharing(sheet: Sheet, known: Sheet) -> Sheet:
+    """Return the same notebook, which holds outputs that it has in common with another one only once."""
+    before = {cell.id: cell for cell in known.cells}
+    return replace(sheet, cells=tuple(_sharing(cell, before.get(cell.id)) for cell in sheet.cells))
+
+
+def _sharing(cell: SheetCell, known: SheetCell | None) -> SheetCell:
+    if known is None or not cell.outputs or not known.outputs or cell.outputs is known.outputs:
+        return cell
+    pairs = zip_longest(cell.outputs, known.outputs[: len(cell.outputs)])
+    return replace(cell, outputs=[other if same(one, other) else one for one, other in pairs])
 
 
 def same_sheet(one: Sheet, other: Sheet) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from ..core.errors import BadInput
-from ..core.same import same
+from ..core.same import same, same_cell, same_sheet
 from ..core.sheet import Sheet, SheetCell, with_ids
 from ..core.values import Json
 from .ipynb_carry import carried, fields_of, marked, split
@@ -268,10 +268,6 @@ def _only(fields: Fields, keys: Collection[str]) -> Fields:
 
 def _unchanged(new: Sheet | SheetCell, old: Sheet | SheetCell) -> bool:
     """A quick look; when it says no, there may still be nothing to write."""
-    if new is old:
-        return True
-    try:
-        # Encoded too: 1, 1.0 and true are equal to Python, and are not the same.
-        return new == old and msgspec.json.encode(new) == msgspec.json.encode(old)
-    except (UnicodeEncodeError, OverflowError):
-        return False
+    if isinstance(new, Sheet):
+        return isinstance(old, Sheet) and same_sheet(new, old)
+    return isinstance(old, SheetCell) and same_cell(new, old)

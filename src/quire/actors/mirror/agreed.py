@@ -8,13 +8,14 @@ less than that: then its bytes were kept as a blob, which the event names.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import contextlib
+from collections.abc import AsyncIterator, Iterator
 
 import msgspec
 
 from ...core.errors import NotFound, QuireError
 from ...core.events import BlobRef, Entry, FileMerged
-from ...core.exchange import blobs_of, sheet_of
+from ...core.exchange import blobs_of_cell, sheet_of
 from ...core.ids import EventId, LogId
 from ...core.notebook import Notebook
 from ...core.reduce import Fold, fold
@@ -25,6 +26,8 @@ from ...workspace.workspace import Workspace
 from .sides import has_outputs, in_full, says_same, with_ids_of
 
 _PAGE = 500
+MOST_SHOWN = 10_000_000
+"""So many bytes of blobs that cells showed stand in a file: a mirror holds each several times, as text, to compare them."""
 
 
 class Agreed(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,14 +47,31 @@ class Agreed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def whole(workspace: Workspace, log: LogId, notebook: Notebook, path: str) -> Sheet:
-    """The notebook as a file at `path` has it, with all it shows where such a file carries that."""
+    """The notebook as a file at `path` has it, with what it shows where such a file carries that."""
     blobs: dict[str, bytes] = {}
-    for ref in blobs_of(notebook) if has_outputs(path) else ():
-        try:
+    for ref in _carried(notebook) if has_outputs(path) else ():
+        with contextlib.suppress(NotFound):  # the excerpt stands in
             blobs[ref.hash] = b"".join([chunk async for chunk in workspace.open_blob(ref.hash)])
-        except NotFound:
-            continue  # the excerpt stands in
     return sheet_of(notebook, blobs, log)
+
+
+def _carried(notebook: Notebook) -> Iterator[BlobRef]:
+    """The blobs that stand in a file: of what cells showed, from the top down, as many as MOST_SHOWN bytes are.
+
+    What came from a file stays whole: it is not the mirror that takes it out of there.
+    """
+    left = MOST_SHOWN
+    if notebook.run is not None and notebook.run.widgets is not None:
+        yield notebook.run.widgets
+    for cell in notebook.live_cells:
+        execution = cell.execution
+        # What a cell shows is written when it has ended: until then nobody needs it.
+        if execution is None or execution.is_open:
+            continue
+        for ref in blobs_of_cell(cell):
+            left -= 0 if execution.imported else ref.size
+            if execution.imported or left >= 0:
+                yield ref
 
 
 async def from_log(workspace: Workspace, log: LogId, now: Notebook) -> Agreed | None:

@@ -19,6 +19,7 @@ from ...core.conflicts import decided
 from ...core.errors import BadInput, Conflict, NotFound, Refused
 from ...core.ids import LogId
 from ...core.notebook import Notebook
+from ...core.same import sharing
 from ...files import formats
 from ...workspace.holds import Hold
 from ...workspace.workspace import Workspace
@@ -169,9 +170,10 @@ class Following:
             self.voice.say(f"{told} The notebook is as it was; remove cells there.")
             return True
         try:
-            file = File(path, target, seen, formats.read(seen.text, path))
+            said = formats.read(seen.text, path)
         except BadInput as error:
             raise _Unreadable(str(error)) from error
+        file = File(path, target, seen, sharing(said, agreed.full) if agreed is not None else said)
         if is_unmerged(file.said) and not (agreed is not None and is_unmerged(agreed.full)):
             raise _Unreadable(
                 f"It has an unresolved merge (<<<<<<<). Resolve it, or take one side: git checkout --ours {path}"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ...core.events import BlobRef, Entry, KnownEvent
 from ...core.exchange import Blobs
 from ...core.notebook import Notebook
-from ...core.same import same_sheet
+from ...core.same import same_sheet, sharing
 from ...core.sheet import Sheet
 from .agreed import Agreed, own_write
 from .book import Book
@@ -45,6 +45,7 @@ class Pull:
             # They meet for the first time. What the file says comes in: a log remembers what it said before.
             base = Agreed(path=file.path, digest="", full=ours, merged_seq=0)
         else:
+            ours = sharing(ours, agreed.full)
             base = await self._as_written(agreed, file) if may_be_ours else agreed
             if base is not agreed:
                 return base

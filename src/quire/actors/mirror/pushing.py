@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ...core.errors import BadInput
 from ...core.events import KnownEvent
 from ...core.notebook import Notebook
-from ...core.same import same_sheet
+from ...core.same import same_sheet, sharing
 from ...core.sheet import Sheet
 from ...disk import check_writable, decode
 from ...files import formats
@@ -73,7 +73,7 @@ class Push:
 
     async def _ours(self, now: Notebook, agreed: Agreed) -> Sheet:
         """The notebook for the file. What a cell shows is written when it has ended, not line by line."""
-        sheet = await self._book.sheet(now, agreed.path)
+        sheet = sharing(await self._book.sheet(now, agreed.path), agreed.full)
         before = {cell.id: cell for cell in agreed.full.cells}
         running = {id for id, cell in now.cells.items() if cell.execution is not None and cell.execution.is_open}
         if not running:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ...core import events as e
 from ...core.events import BlobRef, Entry
+from ...core.same import sharing
 from ...core.sheet import Sheet
 from .agreed import Agreed
 from .reading import Seen
@@ -31,6 +32,7 @@ def file_merged(
 
 def as_agreed(path: str, digest: str, full: Sheet, said: Sheet, entry: Entry, *, is_state: bool = True) -> Agreed:
     """The version of a merge that is on record, which said this and stands for that notebook."""
+    said = sharing(said, full)
     return Agreed(
         path=path,
         digest=digest,
