@@ -216,14 +216,20 @@ def _request_body(body: Any, schemas: dict[Any, Any]) -> dict[str, Any]:
     return {"required": required, "content": {JSON: {"schema": schemas[body]}}}
 
 
+def _file(media: str) -> dict[str, Any]:
+    """The description of an answer that is a file: bytes, but for JSON, which clients read as such."""
+    return {"schema": {"type": "object"} if media.endswith("+json") else {"type": "string", "format": "binary"}}
+
+
 def _responses(each: About, schemas: dict[Any, Any]) -> dict[str, Any]:
     said: dict[str, Any] = {}
     if each.answer is None:
         said["204" if each.method == "POST" else "200"] = {"description": "It is done."}
     else:
-        is_bytes = isinstance(each.answer, tuple)
-        schema = {"type": "string", "format": "binary"} if is_bytes else schemas[each.answer]
-        content = {media: {"schema": schema} for media in (each.answer if is_bytes else (JSON,))}
+        is_file = isinstance(each.answer, tuple)
+        content = (
+            {media: _file(media) for media in each.answer} if is_file else {JSON: {"schema": schemas[each.answer]}}
+        )
         said["200"] = {"description": "It is done.", "content": content}
     for status, told in each.answers.items():
         said[str(status)] = {"description": told}
