@@ -15,8 +15,8 @@ export function ConnectionBar({ socket }: { readonly socket: Socket }) {
   const unsaved = useValue(socket.unsaved)
   const retryAt = useRetry(state)
   if (state.kind === "signed_out") return <SignedOut reason={state.reason} />
-  if (retryAt !== null) return <Away until={retryAt} onRetry={() => socket.retry()} />
   if (unsaved) return <Unsaved fault={unsaved} />
+  if (retryAt !== null) return <Away until={retryAt} onRetry={() => socket.retry()} />
   if (isUpdated) return <Updated />
   return null
 }
@@ -69,13 +69,13 @@ function Away({ until, onRetry }: { readonly until: number; readonly onRetry: ()
   )
 }
 
-/** What is said of a database that is not there, or not yet (stores/postgres_link.py). */
-const AWAY = /connection was lost|cannot be reached|not answer|starting up/
+/** How what is said of a database begins (stores/postgres_link.py). */
+const DATABASE = /^(postgresql:|The PostgreSQL server)/
 
 /** The server answers, and cannot record anything: what is done waits, and is sent again and again. */
 function Unsaved({ fault: { message } }: { readonly fault: Fault }) {
   const isFull = message.includes("disk is full")
-  const why = isFull ? "the disk of the server is full" : AWAY.test(message) ? "the database of the server is away" : null
+  const why = isFull ? "the disk of the server is full" : DATABASE.test(message) ? "the database of the server is not available" : null
   return (
     <Bar kind="warning">
       Nothing can be saved right now{why === null ? `. ${message}` : `: ${why}.`} What you do is kept in this browser and is sent when{" "}

@@ -51,6 +51,7 @@ export type Answer =
 const FIRST_WAIT = 500
 const LONGEST_WAIT = 30_000
 const SIGNED_OUT = 4401
+const UNAVAILABLE = 4503
 
 /** What was asked for and goes on until it is stopped. */
 interface Subscription {
@@ -61,7 +62,7 @@ interface Subscription {
 export class Socket {
   readonly state = new Value<SocketState>({ kind: "connecting" })
   readonly welcome = new Value<Welcome | null>(null)
-  /** Why what was submitted cannot be recorded now, though the server answers; null when it can. */
+  /** Why nothing can be recorded or read now, though the server answers; null when it can, as far as is known. */
   readonly unsaved = new Value<Fault | null>(null)
   readonly #parts: SocketParts
   readonly #subscriptions = new Map<Subscription, string>()
@@ -218,6 +219,7 @@ export class Socket {
   #greet(welcome: Welcome): void {
     this.#failures = 0
     this.#isGreeted = true
+    this.unsaved.set(null)
     this.welcome.set(welcome)
     // Those who wait for the state may submit at once: what is followed is asked for first.
     for (const subscription of [...this.#subscriptions.keys()]) this.#ask(subscription)
@@ -246,6 +248,7 @@ export class Socket {
     this.#failures += 1
     this.state.set({ kind: "waiting", until: this.#parts.clock.now() + wait })
     this.#drop()
+    this.unsaved.set(code === UNAVAILABLE ? new Fault({ kind: "Unavailable", message: reason }) : null)
     this.#again = this.#parts.clock.after(wait, () => this.start())
   }
 }

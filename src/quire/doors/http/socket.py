@@ -34,6 +34,8 @@ async def socket(socket: WebSocket[Any, Any, Any]) -> None:
         return
     except Answered as refused:
         await close_socket(socket, 4000 + refused.status, str(refused.error))
+    except QuireError as error:  # the database is away, say: a page tells its reader so
+        await close_socket(socket, 4000 + answer(error).http, str(error))
 
 
 async def _serve_bearer(socket: WebSocket[Any, Any, Any]) -> None:
