@@ -18,6 +18,8 @@ export class Browser {
   readonly clock = new FakeClock()
   readonly locks: WindowLocks
   isAway = false
+  /** Why the server reads nothing, though it answers. */
+  outage: string | null = null
   windows = 0
   #ids = 0
 
@@ -48,6 +50,10 @@ export class Browser {
 
   #answer(path: string): Promise<Response> {
     if (this.isAway) return Promise.reject(new Error("offline"))
+    if (this.outage !== null) {
+      const error = { kind: "Unavailable", message: this.outage }
+      return Promise.resolve(new Response(JSON.stringify({ error }), { status: 503 }))
+    }
     const url = new URL(path, "http://quire")
     if (url.pathname === "/api/me") return answer({ actor: "human:ada", scopes: ["edit"] })
     if (url.pathname.startsWith("/api/notebooks/")) return answer(writeNotebook(this.server.notebook))

@@ -206,6 +206,23 @@ test("an outage that a window sees no end of is over when what it did comes from
   expect(other.socket.unsaved.get()).toBeNull()
 })
 
+test("a notebook opens from what this browser saw while the server cannot read it, and the reason is told until it can", async () => {
+  const browser = new Browser()
+  const tab = await browser.open()
+  tab.kill()
+  browser.outage = "postgresql://there/quire: the connection was lost. Try again."
+  const next = await browser.open()
+  expect(next.notebook.state.get()).toEqual({ kind: "stored" })
+  expect(next.socket.unsaved.get()?.message).toBe(browser.outage)
+  next.notebook.live.type("a", [[5, 0, "0"]])
+  browser.outage = null
+  browser.clock.advance(2000)
+  await next.flush()
+  expect(next.notebook.state.get()).toEqual({ kind: "live" })
+  expect(next.socket.unsaved.get()).toBeNull()
+  expect(browser.server.notebook.cells.get("a")?.source).toBe("x = 10")
+})
+
 test("whatever windows type, lose, leave and take over: every word is recorded once", async () => {
   for (let seed = 0; seed < 150; seed += 1) {
     const random = new Random(seed)
