@@ -16,6 +16,7 @@ from websockets.sync.client import connect
 
 from .far import Far, request, token_of_runtime
 from .faulty import wait_until
+from .living import end_runtimes
 from .server import Folder, Server, events, free_port, until
 
 MOST = 200_000_000
@@ -68,6 +69,7 @@ def folder(tmp_path: Path) -> Iterator[Folder]:
     made = Folder(tmp_path / "here")
     yield made
     made.close()
+    end_runtimes(made.path)
 
 
 def watch_without_reading(stack: ExitStack, server: Server, token: str, log: str) -> None:
@@ -155,7 +157,9 @@ def test_a_mirror_writes_as_many_images_into_a_file_as_it_can_hold(folder: Folde
     server = folder.start()
     with server.client(folder.token("read", "edit", "run")) as client:
         request(client, log, "show", None)
-        until(lambda: "is not in this file" in file.read_text(), "what the cell showed is not written")
+        until(
+            lambda: file.exists() and "is not in this file" in file.read_text(), "what the cell showed is not written"
+        )
         *_, cell = (told := json.loads(file.read_text()))["cells"]
         shown = [list(output["data"]) for output in cell["outputs"]]
         assert shown == [["image/png"]] * 10 + [["text/plain"]] * 90
