@@ -91,7 +91,7 @@ def writing(path: Path) -> Generator[IO[bytes]]:
     except FileNotFoundError:
         raise _no_folder(path, target) from None
     except OSError as error:
-        raise Unavailable(f"{path} cannot be written: {_reason(error)}") from error
+        raise Unavailable(f"{path} cannot be written: {reason(error)}") from error
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -103,7 +103,7 @@ def writing(path: Path) -> Generator[IO[bytes]]:
         name.unlink(missing_ok=True)
         if not target.parent.is_dir():  # it was removed meanwhile
             raise _no_folder(path, target) from None
-        raise Unavailable(f"{path} cannot be written: {_reason(error)} It is as it was.") from error
+        raise Unavailable(f"{path} cannot be written: {reason(error)} It is as it was.") from error
     except BaseException:
         name.unlink(missing_ok=True)
         raise
@@ -130,13 +130,13 @@ def check_writable(path: Path) -> None:
     except (FileExistsError, NotADirectoryError):
         told = "a file is in the way, where a folder should be."
     except OSError as error:
-        told = _reason(error)
+        told = reason(error)
     except RuntimeError:  # of Path.resolve
         told = "it is a link to itself."
     raise BadInput(f"{path} cannot be written in {folder}: {told} Name another place.")
 
 
-def _reason(error: OSError) -> str:
+def reason(error: OSError) -> str:
     """What the disk says, and what to do about it where that is known."""
     match error.errno:
         case errno.ENOSPC | errno.EDQUOT:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import msgspec
 
+from ..core.errors import Unavailable
+from ..disk import reason
 from .holders import is_gone, this_process
 
 FILE = "serve.json"
@@ -54,10 +56,14 @@ def read(folder: Path) -> Whereabouts | None:
 def write(folder: Path, told: Whereabouts) -> None:
     """Say where this server is: whole or not at all, and to nobody but its owner."""
     beside = folder / f".{FILE}.{told.pid}"
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(msgspec.json.encode(told) + b"\n")
-    beside.replace(folder / FILE)
+    try:
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(msgspec.json.encode(told) + b"\n")
+        beside.replace(folder / FILE)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise Unavailable(f"{folder / FILE} cannot be written: {reason(error)}") from error
 
 
 def remove(folder: Path, told: Whereabouts) -> None:
