@@ -324,6 +324,11 @@ def test_a_cell_that_moves_into_another_section_keeps_its_frame(app: App, page: 
     expect(button).to_have_text("1")
 
 
+def focused_tag(page: Page) -> str:
+    """What has the focus."""
+    return page.evaluate("document.activeElement.tagName")
+
+
 @pytest.mark.slow
 def test_a_wheel_turns_the_page_until_the_output_is_clicked(app: App, page: Page) -> None:
     inner = "<div id=box style='height: 200px; overflow: auto'><div style='height: 3000px'>long</div></div>"
@@ -343,10 +348,10 @@ def test_a_wheel_turns_the_page_until_the_output_is_clicked(app: App, page: Page
     page.mouse.down()
     page.mouse.up()
     page.mouse.wheel(0, 90)
-    page.wait_for_function("() => document.activeElement.tagName === 'IFRAME'")
+    until_true(lambda: focused_tag(page) == "IFRAME", lambda: focused_tag(page))
     expect(box).not_to_have_js_property("scrollTop", 0)
     page.keyboard.press("Escape")
-    page.wait_for_function("() => document.activeElement.tagName !== 'IFRAME'")
+    until_true(lambda: focused_tag(page) != "IFRAME", lambda: focused_tag(page))
 
 
 @pytest.mark.slow

@@ -144,7 +144,10 @@ async def test_a_browser_gives_its_cookie_to_a_server_on_another_port_which_gets
             page = await browser.new_page()
             page.set_default_timeout(60_000)
             await page.goto(f"{server.url}/#sign-in={(await workspace.create_sign_in()).secret}")
-            await page.wait_for_function("localStorage.getItem('quire-page-key')")
+            async with asyncio.timeout(60):
+                # The policy of the page forbids `wait_for_function`, which evaluates text in it.
+                while not await page.evaluate("localStorage.getItem('quire-page-key')"):
+                    await page.wait_for_timeout(50)
             key: str = await page.evaluate("localStorage.getItem('quire-page-key')")
             await page.goto(f"http://127.0.0.1:{port}/")
             request = await came

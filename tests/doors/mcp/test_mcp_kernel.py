@@ -45,6 +45,8 @@ def agent(folder: Folder) -> Iterator[Agent]:
     """An agent without any server: `quire mcp` starts what it needs."""
     with over_stdio(folder.path) as made:
         made.told("edit", notebook="gated", edits=CELLS)
+        # Here, and not in the first test: each may be the first in its process.
+        finished(made, made.begin("run", notebook="gated", cells=["load"], seconds=25))
         yield made
 
 
