@@ -101,6 +101,7 @@ def _accept_plot(app: App, book: Book, codex: Agent, column: str, shown: Film) -
     source = f'frame.plot(x="month", y="{column}", kind="bar")\nplt.title("{column} by month");'
     insert = {"op": "insert", "after": "load", "source": source, "name": "plot"}
     proposal = codex.facts("edit", notebook=book.log, edits=[insert], run="changed")["proposal"]
+    expect(page.get_by_role("button", name="Proposals, 1")).to_be_visible()
     page.keyboard.press("Alt+P")
     card = page.locator(f'[data-proposal="{proposal}"]')
     for line in source.splitlines():
@@ -132,6 +133,7 @@ def _decline_second(app: App, book: Book, codex: Agent, shown: Film) -> None:
     page, before = book.page, begun(app, book.log)
     insert = {"op": "insert", "after": "end", "source": "import shutil\nshutil.rmtree('old')", "name": "clean"}
     proposal = codex.facts("edit", notebook=book.log, edits=[insert], run="changed")["proposal"]
+    expect(page.get_by_role("button", name="Proposals, 1")).to_be_visible()
     page.keyboard.press("Alt+P")
     card = page.locator(f'[data-proposal="{proposal}"]')
     expect(card).to_contain_text("shutil.rmtree")
