@@ -31,6 +31,8 @@ WRITE_SECONDS = 1.0
 """The output is written at most so often while a run goes on."""
 REMOTE_SECONDS = 10.0
 """And so often where that is a request to somebody else's machine."""
+RECORD_SECONDS = 1.0
+"""What a cell showed is recorded a moment after it was heard: what is written sooner may lack it, and is written again."""
 WRITE_SHARE = 20
 """And so that writing takes at most one part in so many of the time: cost does not grow with the square of the cells."""
 
@@ -49,6 +51,8 @@ class Output:
         self._writing: asyncio.Task[None] | None = None
         self._wanted_meanwhile = False
         self._warned = False
+        self._heard = self._clock() - RECORD_SECONDS
+        """When a cell last showed something that is written while it runs."""
         self._latest: tuple[CellId, bool] | None = None
         """The cell that began or ended last, and whether it ended."""
 
@@ -71,6 +75,7 @@ class Output:
     def heard(self) -> None:
         """The running cell shows something."""
         if (seconds := self._prepared.autosave_cell_every) > 0:
+            self._heard = self._clock()
             self._want(self._written + seconds)
 
     async def close(self) -> str | None:
@@ -124,6 +129,8 @@ class Output:
         if self._wanted_meanwhile or (notebook is not None and self._is_behind(notebook)):
             self._wanted_meanwhile = False
             self._want(0)
+        elif began < self._heard + RECORD_SECONDS:
+            self._want(self._written + self._prepared.autosave_cell_every)
 
     def _is_behind(self, notebook: Notebook) -> bool:
         """Whether the log does not have the latest change of a cell yet."""
