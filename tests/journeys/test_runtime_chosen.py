@@ -53,7 +53,10 @@ def test_a_request_goes_to_the_runtime_of_that_name_or_language(
         secret = token_of_runtime(folder, name, log)
         far.append(Far(tmp_path / name, server.url, secret, "--for", log, "--name", name, *flags))
     with server.client(folder.token("read", "edit", "run")) as client:
-        until(lambda: len(client.get(f"/api/notebooks/{log}").json().get("runtimes", ())) == len(wanted), "not all are there")
+        until(
+            lambda: len(client.get(f"/api/notebooks/{log}").json().get("runtimes", ())) == len(wanted),
+            "not all are there",
+        )
         on_gpu, again, by_id = (
             ended(client, log, request(client, log, cell, wants))
             for cell, wants in (("c0", "gpu"), ("c1", "gpu"), ("c2", "runtime:gpu"))
