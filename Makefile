@@ -32,7 +32,7 @@ PYTEST = PYTEST_XDIST_AUTO_NUM_WORKERS=$$(($$(getconf _NPROCESSORS_ONLN) * 2)) $
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-slow torture check web web-test web-types docs screenshots demo bench sizes lock clean system
+.PHONY: help run test test-slow torture check web web-test web-types docs screenshots demo bench sizes words lock clean system
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,6 +86,9 @@ bench: $(READY) $(VENV)/peers/tools/.ready $(VENV)/peers/serve/.ready $(VENV)/pe
 
 sizes: $(READY) ## Print the ten longest functions, classes and files
 	@$(BIN)/python tools/sizes.py
+
+words: $(READY) ## Print names that a newcomer would not guess, and crowded folders
+	@$(BIN)/python tools/words.py
 
 # Only the ordinary registry has a say in what is locked: no settings, no indexes of this machine.
 # Pins stay where they still fit; to move them all: make lock LOCK_ARGS=--upgrade

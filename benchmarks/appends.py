@@ -16,11 +16,11 @@ import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 from quire.core.chain import digest
 from quire.core.events import Draft, MetadataSet, NotebookCreated
 from quire.core.ids import ActorId, EventId, LogId
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.sqlite import SqliteStore
-from quire.stores.sqlite_file import prepare
-from quire.stores.sqlite_writer import COLUMNS
-from quire.stores.store import Append, Store, Unsealed
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.sqlite.database_file import prepare
+from quire.stores.sqlite.sqlite_store import SqliteStore
+from quire.stores.sqlite.writer import COLUMNS
+from quire.stores.store import Append, Store, UnsealedRecord
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
 
@@ -58,7 +58,9 @@ async def through_store(store: Store) -> float:
     hash = digest(PAYLOAD)
 
     async def write(number: int) -> None:
-        record = Unsealed(EventId(new_id()), None, None, now, ActorId("human:ada"), None, "metadata_set", PAYLOAD, hash)
+        record = UnsealedRecord(
+            EventId(new_id()), None, None, now, ActorId("human:ada"), None, "metadata_set", PAYLOAD, hash
+        )
         append = Append(log=LogId(f"log-{run}-{number}"), kind="notebook", expected=heads[number], records=(record,))
         await store.append([append])
         heads[number] += 1
@@ -139,7 +141,7 @@ async def postgres_figures() -> list[Figure]:
     """PostgreSQL, started for this."""
     from tests.conftest import Postgres
 
-    from quire.stores.postgres import PostgresStore
+    from quire.stores.postgres.postgres_store import PostgresStore
 
     server = await asyncio.to_thread(Postgres)
     try:

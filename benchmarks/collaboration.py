@@ -25,8 +25,8 @@ import msgspec
 
 from quire.core.events import CellAdded, Draft, NotebookCreated
 from quire.core.ids import CellId
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.sqlite import SqliteStore
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
 

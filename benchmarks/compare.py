@@ -15,14 +15,14 @@ import msgspec
 import nbdime  # pyright: ignore[reportMissingTypeStubs]
 import nbformat
 
-from quire.core.diff import diff
+from quire.core.diff.diff import diff
+from quire.core.diff.merge import merge
 from quire.core.ids import CellId
-from quire.core.merge import merge
-from quire.core.sheet import Sheet, SheetCell
+from quire.core.sheet.sheet import Sheet, SheetCell
 from quire.core.values import Json
 from quire.disk import read_text, write_text
-from quire.files import formats
-from quire.review.revisions import merge_versions, three_files
+from quire.formats import registry
+from quire.git.revisions import merge_versions, three_files
 
 from .figures import Figure, Measured, alternately
 
@@ -89,7 +89,7 @@ def _run(cell: SheetCell, word: str, more: str = "") -> SheetCell:
 
 def as_nbformat(sheet: Sheet) -> Any:
     """The notebook as nbdime takes it."""
-    return cast("Any", nbformat).reads(formats.write(sheet, "x.ipynb"), as_version=4)
+    return cast("Any", nbformat).reads(registry.write(sheet, "x.ipynb"), as_version=4)
 
 
 def timed(work: Callable[[], object], times: int = 1) -> Measured:
@@ -124,16 +124,16 @@ async def compare_figures() -> list[Figure]:
 async def _from_files(folder: Path, sides: list[Sheet]) -> list[Figure]:
     paths = [folder / f"{number}.ipynb" for number in range(3)]
     for path, sheet in zip(paths, sides, strict=True):
-        write_text(path, formats.write(sheet, str(path)))
+        write_text(path, registry.write(sheet, str(path)))
     out = folder / "out.ipynb"
 
     def read(path: Path) -> Sheet:
-        return formats.read(read_text(path), str(path))
+        return registry.read(read_text(path), str(path))
 
     def merged() -> None:
         base, ours, theirs = three_files(paths[0], paths[1], paths[2])
         found = merge_versions(base, ours, theirs).sheet
-        write_text(out, formats.write(found, str(out), like=ours.text, was=ours.sheet))
+        write_text(out, registry.write(found, str(out), like=ours.text, was=ours.sheet))
 
     def read_by_nbdime(path: Path) -> Any:
         return NBDIME.utils.read_notebook(str(path), on_null="empty")

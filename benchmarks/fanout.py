@@ -17,11 +17,11 @@ from pathlib import Path
 import msgspec
 
 from quire.core.events import Draft, MetadataSet
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.sqlite import SqliteStore
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.wire import from_record
+from quire.workspace.wire.frames import from_record
 
 from .fanout_clients import follower
 from .fanout_server import LOG

@@ -14,10 +14,10 @@ import uvicorn
 from quire.core.events import Draft, NotebookCreated
 from quire.core.ids import LogId
 from quire.doors.http.app import make_app
-from quire.doors.http.listening import Listening
-from quire.doors.http.settings import ServerSettings
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.sqlite import SqliteStore
+from quire.doors.http.server.uvicorn_http import UvicornConfig
+from quire.doors.http.server_settings import ServerSettings
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
 
@@ -39,7 +39,7 @@ async def main(folder: Path) -> None:
         with open("/dev/null", "w") as nowhere:  # noqa: ASYNC230, PTH123 - once, before anything is served
             sys.stderr = nowhere  # a line for each connection is not what is measured
             app = make_app(workspace, settings)
-            await uvicorn.Server(Listening(app, settings, timeout_graceful_shutdown=1)).serve(sockets=[listening])
+            await uvicorn.Server(UvicornConfig(app, settings, timeout_graceful_shutdown=1)).serve(sockets=[listening])
     await workspace.close()
 
 

@@ -8,12 +8,12 @@ from quire.core import events as e
 from quire.core.events import Draft, KnownEvent
 from quire.core.ids import CellId, EventId, ExecutionId, LogId, RuntimeId
 from quire.core.text import Splice, source_hash
-from quire.workspace import access
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
 
 CELLS = 20
 PRINTS = 20
-RUNTIME = access.runtime("bench")
+RUNTIME = identities.runtime("bench")
 TEXT = "0123456789 " * 20
 LOG = LogId("bench")
 

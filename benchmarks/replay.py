@@ -13,9 +13,9 @@ from typing import TypeVar
 from quire.core import codec
 from quire.core.chain import Record
 from quire.core.events import Draft, NotebookRenamed
-from quire.core.reduce import fold
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.sqlite import SqliteStore
+from quire.core.notebook.reduce import fold
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
 

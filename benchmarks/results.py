@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from quire.core.ids import CellId
-from quire.core.sheet import Sheet, SheetCell
+from quire.core.sheet.sheet import Sheet, SheetCell
 from quire.core.values import Json
-from quire.files import formats
-from quire.runs.results import results
+from quire.formats import registry
+from quire.runs.records.result_rows import results
 
 from .figures import Figure, Measured, alternately
 
@@ -83,7 +83,7 @@ def _written(folder: Path, count: int) -> Path:
     folder.mkdir()
     for number in range(count):
         path = folder / f"{number:04}.ipynb"
-        path.write_text(formats.write(notebook(number), str(path)))
+        path.write_text(registry.write(notebook(number), str(path)))
     return folder
 
 

@@ -16,7 +16,7 @@ from playwright.async_api import Page
 from tests.run_logs import RunLog, run_append
 
 from quire.core.ids import ActorId, LogId
-from quire.stores.sqlite import SqliteStore
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.stores.store import Store
 from quire.workspace.clock import new_id
 

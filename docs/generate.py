@@ -19,11 +19,16 @@ from typing import Annotated, Any, Literal, NewType, Union, cast, get_args, get_
 
 import msgspec
 
-from quire.core import directory, events, notebook, shape, text
+from quire.core import event_fields, events, text
 from quire.core.errors import QuireError, answer
 from quire.core.events import CellChange, Draft, Entry, Event
-from quire.stores.ask import VIEWS, ask_rows
+from quire.core.notebook import directory, notebook
+from quire.doors.python.cell_outcome import CellOutcome, ExecutionOutcome
+from quire.doors.python.live_notebook import AnyCell, AnyNotebook
+from quire.doors.python.live_workspace import AnyWorkspace, connect, connect_async
+from quire.doors.python.sync_wrapper import IteratorMethod, Method
 from quire.stores.index import TABLES, IndexRows
+from quire.stores.sqlite.query import VIEWS, ask_rows
 
 REFERENCE = Path(__file__).parent / "reference"
 WEB = Path(__file__).parents[1] / "web"
@@ -39,6 +44,7 @@ def pages() -> dict[str, str]:
         "sql.md": sql_page(),
         "http.md": http_page(),
         "mcp.md": mcp_page(),
+        "python.md": python_page(),
     }
     if find_spec("quire.doors.cli.main") is not None:
         written["cli.md"] = cli_page()
@@ -128,7 +134,7 @@ def _title(kind: type[msgspec.Struct]) -> str:
 def _event_fields(kind: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:
     """Each field with its marks."""
     hints = get_type_hints(kind, include_extras=True)
-    filled = shape.filled_fields(kind) if issubclass(kind, Event) else []
+    filled = event_fields.filled_fields(kind) if issubclass(kind, Event) else []
     for name in kind.__struct_fields__:
         marks = (("filled", name in filled), ("content", _is_content(hints[name])))
         yield name, ", ".join(mark for mark, is_so in marks if is_so)
@@ -274,6 +280,58 @@ def errors_page() -> str:
     rows = [(f"`{kind.__name__}`", _doc(kind), *map(str, answer(kind("")))) for kind in kinds]
     head = ("error", "meaning", "HTTP", "WebSocket", "MCP", "exit status")
     return _page("Errors", ERRORS, _table(head, rows), EXIT_STATUS)
+
+
+# ---- python.md
+
+PYTHON = """
+`quire.connect` gives a workspace, that gives notebooks, and those give cells: [how to use them](../how-to/python.md). With
+`quire.connect_async` the methods, all that have parentheses here, are awaited, and `follow` is iterated with `async for`.
+What is wrong raises one of the [six errors](errors.md).
+"""
+
+
+def python_page() -> str:
+    """What people hold in Python, member by member."""
+    parts = [
+        f"## quire.{each.__name__}\n\n```python\nquire.{_signature(each)}\n```\n\n{_doc_of(each)}"
+        for each in (connect, connect_async)
+    ]
+    for kind, title in (
+        (AnyWorkspace, "Workspace"),
+        (AnyNotebook, "Notebook"),
+        (AnyCell, "Cell"),
+        (ExecutionOutcome, "Outcome"),
+        (CellOutcome, "Outcome of a cell"),
+    ):
+        rows = [(f"`{said}`", told) for said, told in _members(kind)]
+        parts.append(f"## {title}\n\n{_doc_of(kind)}\n\n{_table(('member', 'meaning'), rows)}")
+    return _page("Python", PYTHON, *parts)
+
+
+def _members(kind: type) -> Iterator[tuple[str, str]]:
+    if issubclass(kind, msgspec.Struct):
+        yield from _noted(kind)
+    for name, member in vars(kind).items():
+        if name.startswith("_"):
+            if name == "__getitem__":
+                yield "notebook[cell]", _doc_of(member)
+            continue
+        if isinstance(member, property):
+            yield name, _doc_of(member)
+        elif isinstance(member, (Method, IteratorMethod)) or inspect.isfunction(member):
+            yield _signature(member), _doc_of(member)
+
+
+def _signature(method: Any) -> str:
+    """A call as somebody writes it, with names and defaults; types are what the editor shows."""
+    found = inspect.signature(getattr(method, "__wrapped__", method))
+    parameters = [each.replace(annotation=each.empty) for each in found.parameters.values() if each.name != "self"]
+    return f"{method.__name__}{found.replace(parameters=parameters, return_annotation=found.empty)}"
+
+
+def _doc_of(member: Any) -> str:
+    return " ".join((inspect.getdoc(member) or "").split())
 
 
 # ---- sql.md
@@ -553,7 +611,7 @@ ROUTES
 def http_page() -> str:
     """The routes of the server, from the description that it gives of itself."""
     from quire.doors.http.app import ROUTES
-    from quire.doors.http.description import FAULTS, TAGS, about
+    from quire.doors.http.openapi import FAULTS, TAGS, about
 
     parts: list[str] = []
     for tag, told in TAGS.items():

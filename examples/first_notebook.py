@@ -1,26 +1,9 @@
-"""Make a notebook, change it, and leave the rest to `quire show` and `quire log`."""
-
-import asyncio
+"""Make a notebook, change it and run it; leave the rest to `quire show` and `quire log`."""
 
 import quire
-from quire.core.events import CellAdded, Draft, NotebookCreated, SourceEdited
-from quire.core.ids import CellId, LogId
-from quire.core.text import Splice
-from quire.workspace.clock import new_id
 
-
-async def main() -> None:
-    """Create, add, edit."""
-    workspace = await quire.connect()  # the nearest .quire/, or a new one
-    log, cell = LogId(new_id()), CellId("greet")
-
-    first = [NotebookCreated(name="hello"), CellAdded(cell=cell, after=None, source="print('hello')")]
-    entries = await workspace.submit(log, [Draft(id=new_id(), event=event) for event in first])
-
-    # Made against the log as it was at that number: whatever others do meanwhile, it is rebased.
-    edit = SourceEdited(cell=cell, base=entries[-1].seq, edit=(Splice(7, 5, "hello, choir"),))
-    await workspace.submit(log, [Draft(id=new_id(), event=edit)])
-    await workspace.close()
-
-
-asyncio.run(main())
+with quire.connect() as workspace:  # the nearest .quire/, or a new one
+    notebook = workspace.create_notebook("hello")
+    greet = notebook.add_cell("print('hello')", name="greet")
+    greet.edit("print('hello, choir')")  # refused if somebody else changed it since it was read
+    print(greet.run().text)  # in a kernel that is started for it, and stays

@@ -19,10 +19,10 @@ from typing import Any, cast
 import msgspec
 from tests.core.test_spec_cases import Line, expanded
 
-from quire.core.directory import fold_directory
 from quire.core.events import Entry
-from quire.core.reduce import fold
-from quire.core.stale import stale_cells
+from quire.core.notebook.directory import fold_directory
+from quire.core.notebook.reduce import fold
+from quire.core.notebook.staleness import stale_cells
 from quire.core.visible import OPENING, visible
 
 WIDTH = 116

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
@@ -16,12 +17,16 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from quire.stores.memory import MemoryStore
-from quire.stores.postgres import PostgresStore
-from quire.stores.sqlite import SqliteStore
+from quire.stores.memory_store import MemoryStore
+from quire.stores.postgres.postgres_store import PostgresStore
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.stores.store import Store
 
 from .object_storage import S3Server, s3_server
+
+# A shell starts what it puts into the background with Ctrl-C ignored, and so would be all processes of tests of Ctrl-C.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Fixed seeds: a test that fails in CI fails here too. `make torture` looks further and at random.
 settings.register_profile("fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -14,7 +14,7 @@ from quire.core.chain import digest
 from quire.core.ids import ActorId, CellId, EventId, ExecutionId, LogId, RuntimeId
 from quire.core.text import source_hash
 from quire.core.values import tag
-from quire.stores.store import About, Append, Unsealed
+from quire.stores.store import Append, LogSummary, UnsealedRecord
 from quire.workspace.clock import new_id
 
 SOURCE = "train(month)"
@@ -46,14 +46,16 @@ def run_append(run: RunLog) -> Append:
     """The run as one append to a log of its own."""
     start = START + timedelta(minutes=run.minute)
     records = [_record(run, event, actor, start + timedelta(seconds=after)) for event, actor, after in _events(run)]
-    return Append(log=run.log, kind="run", expected=0, records=tuple(records), about=About(name=run.name))
+    return Append(log=run.log, kind="run", expected=0, records=tuple(records), about=LogSummary(name=run.name))
 
 
-def _record(run: RunLog, event: e.KnownEvent, actor: ActorId, at: datetime) -> Unsealed:
+def _record(run: RunLog, event: e.KnownEvent, actor: ActorId, at: datetime) -> UnsealedRecord:
     payload = codec.encode(event)
     stamp = at.isoformat(timespec="microseconds").replace("+00:00", "Z")
     behalf = run.on_behalf_of if actor == run.actor else None
-    return Unsealed(EventId(new_id()), None, None, stamp, actor, behalf, codec.type_of(event), payload, digest(payload))
+    return UnsealedRecord(
+        EventId(new_id()), None, None, stamp, actor, behalf, codec.type_of(event), payload, digest(payload)
+    )
 
 
 def _events(run: RunLog) -> Iterator[tuple[e.KnownEvent, ActorId, float]]:

@@ -18,8 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from quire.actors.runtime.terminal import Terminal
 from quire.doors.cli.screen import columns
+from quire.outputs.terminal import Terminal
 
 LONGEST_SECONDS = 240.0
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

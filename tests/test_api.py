@@ -22,6 +22,7 @@ def test_the_public_names_are_these() -> None:
         "Unavailable",
         "agent_functions",
         "connect",
+        "connect_async",
         "inspect_notebook",
         "notebook_create",
         "notebook_edit",

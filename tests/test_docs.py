@@ -20,9 +20,9 @@ from quire.core import codec
 from quire.core.errors import QuireError, answer
 from quire.doors.cli.main import cli
 from quire.doors.cli.settings import ServeSettings
-from quire.doors.http.settings import ServerSettings
-from quire.stores.ask import VIEWS, ask_rows
+from quire.doors.http.server_settings import ServerSettings
 from quire.stores.index import TABLES, IndexRows
+from quire.stores.sqlite.query import VIEWS, ask_rows
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -17,16 +17,16 @@ import pytest
 from quire.core import events as e
 from quire.core.events import Draft, Entry, Stream
 from quire.core.ids import ActorId, CellId, ExecutionId, LogId, RuntimeId
-from quire.core.notebook import Execution
+from quire.core.notebook.notebook import Execution
 from quire.core.text import source_hash
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.memory import MemoryStore
-from quire.workspace import access
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.memory_store import MemoryStore
 from quire.workspace.clock import new_id
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
 
-from .serving import served
-from .workspace.relay import Relay, relay
+from .http_server import served
+from .workspace.cutting_proxy import Relay, relay
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "sqlite_runtime.py"
 LOG = LogId("shop")
@@ -234,7 +234,7 @@ async def test_what_it_lost_it_drops_and_goes_on_with_the_next(shop: Shop) -> No
     slept = await shop.ask(f"{ENDLESS} SELECT i, {SLOW} FROM n")
     await shop.printing(slept)
     (held,) = await shop.workspace.claims()
-    system = shop.workspace.acting_as(access.system())
+    system = shop.workspace.acting_as(identities.system())
     assert isinstance(held.claim, e.ExecutionClaimed)
     assert held.claim.epoch is not None
     lost = e.ExecutionFinished(execution=slept, epoch=held.claim.epoch, status="lost")

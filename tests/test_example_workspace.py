@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .journeys.living import end_runtimes
+from .journeys.live_runtimes import end_runtimes
 from .journeys.server import Folder, printed, run_cell
 
 ROOT = Path(__file__).parents[1]

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .journeys.live_runtimes import end_runtimes
+
 ROOT = Path(__file__).parents[1]
 QUIRE = Path(sys.executable).with_name("quire")
 
@@ -32,7 +34,9 @@ def test_the_first_notebook_of_the_readme_works_as_it_is_shown(tmp_path: Path) -
     example = ROOT / "examples" / "first_notebook.py"
     code = example.read_text().split('"""\n\n', 1)[1]
     assert code in (ROOT / "README.md").read_text()
-    subprocess.run([sys.executable, example], cwd=tmp_path, check=True)
+    done = subprocess.run([sys.executable, example], cwd=tmp_path, check=True, capture_output=True, text=True)
+    end_runtimes(tmp_path)
+    assert done.stdout == "hello, choir\n\n"
     shown = subprocess.run(
         [QUIRE, "show", "hello", "--view", "source"], cwd=tmp_path, check=True, capture_output=True, text=True
     )

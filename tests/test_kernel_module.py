@@ -17,15 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quire import kernel
-from quire.actors.runtime.client import KernelClient
 from quire.core import values
 from quire.core.errors import BadInput
 from quire.core.ids import check_name
-from quire.core.results import Recorded
-from quire.core.same import same
-from quire.files.scraps import recorded_in
+from quire.core.results import RecordedResult
+from quire.core.sheet.equality import same
+from quire.formats.scraps import recorded_in
+from quire.kernels.kernel_client import KernelClient
 
-from .actors.starting import said, started, text
+from .kernels.real_kernels import said, started, text
 
 SOURCE = Path(kernel.__file__).parent
 IMPORTED = "from quire.kernel import result, result_file\n"
@@ -44,7 +44,7 @@ class Run:
 
     def __init__(self, messages: list[Any]) -> None:
         self.shown = [each.content for each in messages if each.type == "display_data"]
-        self.recorded: dict[str, Recorded] = {}
+        self.recorded: dict[str, RecordedResult] = {}
         for content in self.shown:
             self.recorded |= {each.name: each for each, _ in recorded_in(content["data"], content["metadata"])}
         self.told = text(messages, "stderr")

@@ -16,7 +16,7 @@ from typing import Any, cast
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 
-from quire.connect import connect_store
+from quire.connection import connect_store
 from quire.core import events as e
 from quire.core.events import Draft, Stream
 from quire.core.ids import CellId, CommentId, EventId, ExecutionId, LogId

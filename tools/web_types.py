@@ -20,7 +20,8 @@ from typing import Annotated, Any, Literal, NewType, Union, cast, get_args, get_
 
 import msgspec
 
-from quire.core import directory, events, executions, ids, notebook, reduce, text
+from quire.core import events, ids, text
+from quire.core.notebook import directory, executions, notebook, reduce
 
 TARGET = Path(__file__).parents[1] / "web" / "src" / "core" / "types.gen.ts"
 WIDTH = 120

@@ -7,9 +7,9 @@ import re
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
-import quire
+from quire.connection import connect
 from quire.core.events import Display, Raised, Stream
-from quire.core.notebook import Cell
+from quire.core.notebook.notebook import Cell
 
 from ..peers import OURS
 from ..runtimes import end_runtimes
@@ -79,7 +79,7 @@ class Quire:
 
     async def cells(self, task: str) -> list[Shown]:
         """As the log has them."""
-        workspace = await quire.connect(self._folder)
+        workspace = await connect(self._folder)
         try:
             found = await workspace.find(OF[task])
             return [_shown(cell) for cell in (await workspace.read(found.log)).live_cells]

@@ -134,7 +134,7 @@ def _source(shell: Any) -> str:
 # ---- How values look on the wire
 
 
-class _Made(NamedTuple):
+class _ResultDisplay(NamedTuple):
     """A display that carries a result."""
 
     media: dict[str, Any]
@@ -143,8 +143,8 @@ class _Made(NamedTuple):
     is_shown: bool
 
 
-def _made(name: str, value: Any, kind: str | None) -> _Made:
-    makers: dict[str, Callable[[str, Any], _Made]] = {
+def _made(name: str, value: Any, kind: str | None) -> _ResultDisplay:
+    makers: dict[str, Callable[[str, Any], _ResultDisplay]] = {
         "text": _text,
         "json": _json,
         "frame": _frame,
@@ -205,13 +205,13 @@ def _scrap(name: str, data: Any, encoder: str) -> dict[str, Any]:
     return {f"{SCRAP}{encoder}{SCRAP_END}": payload}
 
 
-def _text(name: str, value: Any) -> _Made:
+def _text(name: str, value: Any) -> _ResultDisplay:
     text = value if isinstance(value, str) else str(value)
     ours = {OURS: {"name": name, "kind": "text", "value": text}} if _size(name, text) <= _SAID_ONCE else {}
-    return _Made(dict(ours, **_scrap(name, text, "text")), {}, has_data=True, is_shown=False)
+    return _ResultDisplay(dict(ours, **_scrap(name, text, "text")), {}, has_data=True, is_shown=False)
 
 
-def _json(name: str, value: Any, kind: str = "json") -> _Made:
+def _json(name: str, value: Any, kind: str = "json") -> _ResultDisplay:
     try:
         exact = tag(value)
     except (TypeError, ValueError) as error:
@@ -225,10 +225,10 @@ def _json(name: str, value: Any, kind: str = "json") -> _Made:
         if kind == "json" and size > _SAID_ONCE and exact == data
         else {OURS: {"name": name, "kind": kind, "value": exact}}
     )
-    return _Made(dict(ours, **_scrap(name, data, "json")), {}, has_data=True, is_shown=False)
+    return _ResultDisplay(dict(ours, **_scrap(name, data, "json")), {}, has_data=True, is_shown=False)
 
 
-def _frame(name: str, value: Any) -> _Made:
+def _frame(name: str, value: Any) -> _ResultDisplay:
     """Parquet under scrapbook's media type, which is exact; rows as JSON where no library writes that."""
     value = value.collect() if hasattr(value, "collect") else value
     value = value if hasattr(value, "columns") or not hasattr(value, "to_frame") else value.to_frame()
@@ -239,7 +239,7 @@ def _frame(name: str, value: Any) -> _Made:
         rows = _rows(name, value, error)
         return _json(name, rows, "frame")
     encoded = _encoded(name, data)
-    return _Made(_scrap(name, encoded, "pandas"), {}, has_data=True, is_shown=False)
+    return _ResultDisplay(_scrap(name, encoded, "pandas"), {}, has_data=True, is_shown=False)
 
 
 def _parquet(value: Any) -> bytes:
@@ -264,7 +264,7 @@ def _rows(name: str, value: Any, error: Exception) -> Any:
     raise TypeError(f"Result {name!r}: a value of type {type(value).__name__} cannot be kept as a frame: {error}")
 
 
-def _array(name: str, value: Any) -> _Made:
+def _array(name: str, value: Any) -> _ResultDisplay:
     import io
     from importlib import import_module
 
@@ -279,9 +279,9 @@ def _array(name: str, value: Any) -> _Made:
     media: dict[str, Any] = {OURS: _with_bytes(name, "array", NPY, file.getvalue())}
     if value.dtype.kind in "biufU" and value.size <= _MOST_NUMBERS:
         media.update(_scrap(name, plain(tag(value.tolist())), "json"))
-        return _Made(media, {}, has_data=True, is_shown=False)
+        return _ResultDisplay(media, {}, has_data=True, is_shown=False)
     media["text/plain"] = f"{name}: array {value.shape} of {value.dtype}"
-    return _Made(media, {}, has_data=False, is_shown=True)
+    return _ResultDisplay(media, {}, has_data=False, is_shown=True)
 
 
 def _figure_of(value: Any) -> Any:
@@ -290,7 +290,7 @@ def _figure_of(value: Any) -> Any:
     return value.get_figure() if hasattr(value, "get_figure") else None
 
 
-def _figure(name: str, value: Any, form: str = "png") -> _Made:
+def _figure(name: str, value: Any, form: str = "png") -> _ResultDisplay:
     """A picture is shown, and what is shown is the result: nothing is written twice."""
     import io
 
@@ -301,10 +301,10 @@ def _figure(name: str, value: Any, form: str = "png") -> _Made:
     figure.savefig(file, format=form, bbox_inches="tight")
     data = file.getvalue()
     shown = {"image/svg+xml": data.decode()} if form == "svg" else {"image/png": _encoded(name, data)}
-    return _Made(dict(shown, **{"text/plain": repr(figure)}), {}, has_data=False, is_shown=True)
+    return _ResultDisplay(dict(shown, **{"text/plain": repr(figure)}), {}, has_data=False, is_shown=True)
 
 
-def _file(name: str, value: Any) -> _Made:
+def _file(name: str, value: Any) -> _ResultDisplay:
     import mimetypes
     from pathlib import Path
 
@@ -316,26 +316,26 @@ def _file(name: str, value: Any) -> _Made:
     data = path.read_bytes()
     ours = _with_bytes(name, "file", mimetypes.guess_type(path.name)[0] or BYTES, data)
     media = {OURS: dict(ours, file=path.name), "text/plain": f"{path.name} ({len(data):,} bytes)"}
-    return _Made(media, {}, has_data=False, is_shown=True)
+    return _ResultDisplay(media, {}, has_data=False, is_shown=True)
 
 
-def _display(name: str, value: Any) -> _Made:
+def _display(name: str, value: Any) -> _ResultDisplay:
     shell = _shell()
     shown: Any = shell.display_formatter.format(value) if shell is not None else ({"text/plain": repr(value)}, {})
     media, metadata = shown
     if not media:
         raise TypeError(f"Result {name!r}: a value of type {type(value).__name__} cannot be shown.")
-    return _Made(_readable(media), metadata, has_data=False, is_shown=True)
+    return _ResultDisplay(_readable(media), metadata, has_data=False, is_shown=True)
 
 
-def _with_display(made: _Made, value: Any, display: Any, shell: Any) -> _Made:
+def _with_display(made: _ResultDisplay, value: Any, display: Any, shell: Any) -> _ResultDisplay:
     """The same with what shows the value beside it; `display` may say which media, as scrapbook has it."""
     if isinstance(display, (list, tuple)):
         wanted: dict[str, Any] = {"include": display}
     else:
         wanted = cast("dict[str, Any]", display) if isinstance(display, dict) else {}
     media, metadata = shell.display_formatter.format(value, **wanted)
-    return _Made(dict(_readable(media), **made.media), metadata, made.has_data, is_shown=True)
+    return _ResultDisplay(dict(_readable(media), **made.media), metadata, made.has_data, is_shown=True)
 
 
 def _readable(media: Mapping[str, Any]) -> dict[str, Any]:
@@ -504,7 +504,7 @@ def plain(exact: Any) -> Any:
 # ---- Results among displays
 
 
-class Found(NamedTuple):
+class CarriedResult(NamedTuple):
     """A result as a display carries it."""
 
     name: str
@@ -528,7 +528,7 @@ def carries(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
     return any(media in (OURS, RECORD) or media.startswith(SCRAP) for media in data)
 
 
-def found_in(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[Found]:
+def found_in(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[CarriedResult]:
     """Yield the results that a display carries. Ours is exact, so what else says the same is passed over."""
     ours = data.get(OURS)
     said = _fields(metadata.get("scrapbook"))
@@ -541,22 +541,22 @@ def found_in(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[F
         elif media == RECORD:
             for name, value in _fields(payload).items():
                 # Text is text here, though scrapbook would look for JSON in it.
-                yield Found(name, "json", value, is_exact=isinstance(value, str))
+                yield CarriedResult(name, "json", value, is_exact=isinstance(value, str))
     shown = said if said.get("display") is True else _fields(metadata.get("papermill"))
     if isinstance(shown.get("name"), str) and not said.get("data"):
-        yield Found(shown["name"], "display", dict(data), is_shown=True)
+        yield CarriedResult(shown["name"], "display", dict(data), is_shown=True)
 
 
 def _fields(value: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _found_ours(ours: dict[str, Any]) -> Found:
+def _found_ours(ours: dict[str, Any]) -> CarriedResult:
     kind, data, media, file = (ours.get(each) for each in ("kind", "data", "media", "file"))
     kind = kind if isinstance(kind, str) else "json"
     if not isinstance(data, str):
-        return Found(ours["name"], kind, ours.get("value"), is_exact=True)
-    return Found(
+        return CarriedResult(ours["name"], kind, ours.get("value"), is_exact=True)
+    return CarriedResult(
         ours["name"],
         kind,
         data=data,
@@ -565,16 +565,16 @@ def _found_ours(ours: dict[str, Any]) -> Found:
     )
 
 
-def _found_scrap(encoder: str, payload: Any, said: dict[str, Any]) -> Iterator[Found]:
+def _found_scrap(encoder: str, payload: Any, said: dict[str, Any]) -> Iterator[CarriedResult]:
     fields = _fields(payload)
     name = fields.get("name", said.get("name"))
     value = fields.get("data", payload)
     if not isinstance(name, str):
         return
     if encoder == "pandas" and isinstance(value, str):
-        yield Found(name, encoder, data=value, media=PARQUET)
+        yield CarriedResult(name, encoder, data=value, media=PARQUET)
     else:
-        yield Found(name, encoder, value)
+        yield CarriedResult(name, encoder, value)
 
 
 _READERS: dict[str | None, tuple[tuple[Any, ...], ...]] = {

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Dict, MutableMapping, cast  # noqa: UP035 - the bases of classes, which 3.8 cannot subscript else
 
 from . import kernel
-from .kernel import OURS, RECORD, SCRAP, Found, found_in, untag
+from .kernel import OURS, RECORD, SCRAP, CarriedResult, found_in, untag
 
 __all__ = ["Notebook", "Scrap", "Scrapbook", "ScrapbookException", "Scraps", "glue", "read_notebook", "read_notebooks"]
 __version__ = "0.5.0"
@@ -115,10 +115,10 @@ class Scrap:
         self.encoder = encoder
         self.display = display
         self._data = data
-        self._found: Found | None = None
+        self._found: CarriedResult | None = None
 
     @classmethod
-    def of(cls, found: Found, display: Any) -> Scrap:
+    def of(cls, found: CarriedResult, display: Any) -> Scrap:
         """Return the scrap that was found; its data is decoded when it is asked for."""
         scrap = cls(found.name, None, found.kind, display)
         scrap._found = None if found.is_shown else found
@@ -146,7 +146,7 @@ class Scrap:
         return f"Scrap(name={self.name!r}, data={self.data!r}, encoder={self.encoder!r}, display={self.display!r})"
 
 
-def _decoded(found: Found) -> Any:
+def _decoded(found: CarriedResult) -> Any:
     if found.data is not None:
         return _from_bytes(found)
     if found.is_exact:
@@ -164,7 +164,7 @@ def _decoded(found: Found) -> Any:
     return str(found.value) if found.kind == "text" and not isinstance(found.value, str) else found.value
 
 
-def _from_bytes(found: Found) -> Any:
+def _from_bytes(found: CarriedResult) -> Any:
     try:
         data = base64.b64decode("".join((found.data or "").split()), validate=True)
     except (binascii.Error, ValueError):

@@ -14,12 +14,13 @@ from quire.core.events import AnyEvent, Draft, KnownEvent, RunSource
 from quire.core.ids import CellId, ExecutionId, LogId, ProposalId, RuntimeId
 from quire.core.outcome import outcome_of
 from quire.core.text import source_hash
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.memory import MemoryStore
-from quire.workspace import access, holders
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.memory_store import MemoryStore
 from quire.workspace.clock import new_id
-from quire.workspace.lapse_watch import LapseWatch
+from quire.workspace.identity import identities
 from quire.workspace.local import LEASE_SECONDS, LocalWorkspace
+from quire.workspace.log import process_id
+from quire.workspace.log.lapse_watch import LapseWatch
 
 LOG = LogId("01M7GFVPH90000000000000000")
 SOURCES = ("x = 1", "sleep(100)", "never", "never either")
@@ -36,7 +37,7 @@ class Clock:
 
 
 def name_of_a_process_that_has_ended() -> str:
-    code = "from quire.workspace.holders import this_process; print(this_process())"
+    code = "from quire.workspace.log.process_id import this_process; print(this_process())"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return said.stdout.strip()
 
@@ -48,7 +49,7 @@ async def say(workspace: LocalWorkspace, *events: KnownEvent) -> list[AnyEvent]:
 
 async def begin(workspace: LocalWorkspace, name: str) -> tuple[LocalWorkspace, int]:
     """A run whose first cell is done and whose second is running, by a runtime of that name."""
-    runtime = workspace.acting_as(access.runtime(name))
+    runtime = workspace.acting_as(identities.runtime(name))
     me = RuntimeId(runtime.identity.actor)
     cells = [
         e.CellAdded(cell=CellId(f"c{number}"), after=CellId(f"c{number - 1}") if number else None, source=source)
@@ -80,7 +81,7 @@ async def workspace(clock: Clock) -> LocalWorkspace:
 
 
 async def keep(workspace: LocalWorkspace) -> list[LogId]:
-    return await end_lost(workspace.acting_as(access.system()))
+    return await end_lost(workspace.acting_as(identities.system()))
 
 
 async def test_a_run_of_a_process_that_is_gone_is_lost_at_once(workspace: LocalWorkspace) -> None:
@@ -97,7 +98,7 @@ async def test_a_run_of_a_process_that_is_gone_is_lost_at_once(workspace: LocalW
 
 
 async def test_a_run_that_is_going_on_is_left_alone(workspace: LocalWorkspace) -> None:
-    runtime, epoch = await begin(workspace, holders.this_process())
+    runtime, epoch = await begin(workspace, process_id.this_process())
     assert await keep(workspace) == []
     await say(
         runtime,
@@ -111,7 +112,7 @@ class Watched:
 
     def __init__(self, workspace: LocalWorkspace, clock: Clock) -> None:
         self._clock = clock
-        self._keeper = Keeper(workspace.acting_as(access.system()), LapseWatch(LEASE_SECONDS, 15, clock))
+        self._keeper = Keeper(workspace.acting_as(identities.system()), LapseWatch(LEASE_SECONDS, 15, clock))
 
     async def look(self, seconds: float = 0) -> list[LogId]:
         """Look every ten seconds, for so long."""
@@ -170,7 +171,7 @@ async def test_who_could_not_renew_while_no_server_ran_has_a_grace_when_one_star
 ) -> None:
     runtime, epoch = await begin(workspace, "on-another-machine")
     clock.now += 1000
-    assert await end_lost(workspace.acting_as(access.system()), 60) == []
+    assert await end_lost(workspace.acting_as(identities.system()), 60) == []
     keeper = Watched(workspace, clock)
     assert await keeper.look(60 + LEASE_SECONDS - 10) == []
     claim = e.RunClaimed(runtime=RuntimeId(runtime.identity.actor), epoch=epoch)
@@ -181,7 +182,7 @@ async def test_who_could_not_renew_while_no_server_ran_has_a_grace_when_one_star
 
 async def test_a_process_that_is_gone_has_no_grace(workspace: LocalWorkspace) -> None:
     await begin(workspace, name_of_a_process_that_has_ended())
-    assert await end_lost(workspace.acting_as(access.system()), 60) == [LOG]
+    assert await end_lost(workspace.acting_as(identities.system()), 60) == [LOG]
 
 
 async def test_what_ended_without_giving_back_its_lease_stays_as_it_is(workspace: LocalWorkspace, clock: Clock) -> None:
@@ -200,7 +201,7 @@ async def test_who_tries_to_take_what_somebody_has_claimed_does_not_break_a_leas
     workspace: LocalWorkspace, clock: Clock
 ) -> None:
     """Rule 10: it can still be renewed, and if it is not, it is lost."""
-    one, other = (workspace.acting_as(access.runtime(name)) for name in ("one", "other"))
+    one, other = (workspace.acting_as(identities.runtime(name)) for name in ("one", "other"))
     await say(
         workspace,
         e.NotebookCreated(name="n"),
@@ -219,11 +220,11 @@ async def test_who_tries_to_take_what_somebody_has_claimed_does_not_break_a_leas
 
 
 def test_a_process_is_known_by_more_than_its_number() -> None:
-    mine = f"runtime:{holders.this_process()}"
-    assert not holders.is_gone(mine)
-    assert holders.is_gone(f"{mine}0"), "a later process with the same number"
-    assert not holders.is_gone("runtime:run-000000000000-1-1"), "nobody here can know that"
-    assert not holders.is_gone("runtime:gpu") and not holders.is_gone("human:ada")
+    mine = f"runtime:{process_id.this_process()}"
+    assert not process_id.is_gone(mine)
+    assert process_id.is_gone(f"{mine}0"), "a later process with the same number"
+    assert not process_id.is_gone("runtime:run-000000000000-1-1"), "nobody here can know that"
+    assert not process_id.is_gone("runtime:gpu") and not process_id.is_gone("human:ada")
 
 
 # ---- Proposals
@@ -232,7 +233,7 @@ def test_a_process_is_known_by_more_than_its_number() -> None:
 async def test_a_proposal_that_nobody_answered_in_time_expires_once() -> None:
     times = ["2029-06-01T00:00:00.000000Z"]
     workspace = LocalWorkspace(MemoryStore(), MemoryBlobs(), now=lambda: times[-1])
-    system = workspace.acting_as(access.system())
+    system = workspace.acting_as(identities.system())
     await say(workspace, e.NotebookCreated(name="sales"), e.CellAdded(cell=CellId("a"), after=None, source="x = 1"))
     removal = (e.CellRemoved(cell=CellId("a")),)
     ends = {"soon": "2030-01-01T00:00:00.000000Z", "late": "2031-01-01T00:00:00.000000Z", "never": None}

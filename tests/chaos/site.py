@@ -21,12 +21,12 @@ from typing import Any, NamedTuple, cast
 
 import asyncpg  # type: ignore[import-untyped]
 
-from quire.workspace.holders import is_gone
+from quire.workspace.log.process_id import is_gone
 
 from ..conftest import Postgres
-from ..journeys.far import Far, Line
-from ..journeys.faulty import DEADLINE_SECONDS, wait_until
+from ..journeys.faulty_notebook import DEADLINE_SECONDS, wait_until
 from ..journeys.fill_disk import fill
+from ..journeys.remote_runtime import Far, Line
 from ..journeys.server import Folder, Server, free_port, until
 
 LEASE_SECONDS = "10"
@@ -161,7 +161,8 @@ class Site:
         for number in range(servers):
             place = folder / f"server-{number}" if store.environ else folder
             place.mkdir(exist_ok=True)
-            made = Folder(place)
+            # On the other disk: what a server says when this one is full is to be read.
+            made = Folder(place, elsewhere.with_name(f"{elsewhere.name}-server-{number}.log"))
             made.environ |= store.environ | {self.mark: "1"}
             self.folders.append(made)
         self.servers: list[Server] = [each.start("--port", str(free_port()), *FLAGS) for each in self.folders]

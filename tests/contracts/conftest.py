@@ -9,7 +9,7 @@ import pytest
 
 from quire.core import events as e
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.workspace import Workspace
+from quire.workspace.protocol import Workspace
 
 from .doors import EVERYWHERE, Place, bearer, opened_place
 from .identities import (

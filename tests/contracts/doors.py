@@ -11,17 +11,18 @@ import pytest
 
 from quire.core.events import Scope
 from quire.core.ids import ActorId, TokenId
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.memory import MemoryStore
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.memory_store import MemoryStore
 from quire.stores.store import Blobs, Store
-from quire.workspace import access, clock
-from quire.workspace.access import Identity
+from quire.workspace import clock
+from quire.workspace.identity import identities
+from quire.workspace.identity.identities import Identity
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.remote import RemoteWorkspace
-from quire.workspace.workspace import Workspace
+from quire.workspace.protocol import Workspace
+from quire.workspace.remote.remote_workspace import RemoteWorkspace
 
 from ..conftest import OpenStore, stores
-from ..serving import served
+from ..http_server import served
 
 EVERYWHERE = ["memory", "sqlite", "postgres", "remote"]
 """Each kind of store at hand, and a server, whose store is SQLite. A test runs there unless it says otherwise."""
@@ -38,7 +39,7 @@ class House(LocalWorkspace):
     """A workspace of its owner that others reach through a server, each with a token of their own."""
 
     def __init__(self, store: Store, blobs: Blobs, now: Callable[[], str], secrets: dict[TokenId, str]) -> None:
-        super().__init__(store, blobs, access.owner(), now)
+        super().__init__(store, blobs, identities.owner(), now)
         self.url = ""
         self._secrets = secrets
         self._known: dict[Identity, Workspace] = {}
@@ -61,7 +62,7 @@ class House(LocalWorkspace):
 
     async def visiting(self, identity: Identity) -> Workspace:
         """Somebody of this identity: with the token that it is of, if that is known, or a new one that says the same."""
-        if identity.owns or identity.actor == access.SYSTEM:
+        if identity.owns or identity.actor == identities.SYSTEM:
             return self.acting_as(identity)  # nobody comes over the network as one of these
         if identity not in self._known:
             self._known[identity] = await self.visitor(await self._secret(identity))
@@ -81,7 +82,7 @@ class House(LocalWorkspace):
         return made.secret
 
     async def _named(self, token: TokenId) -> Identity | None:
-        return access.bearer(await self.directory(), token, clock.now()) if token in self._secrets else None
+        return identities.bearer(await self.directory(), token, clock.now()) if token in self._secrets else None
 
 
 class Visitor(RemoteWorkspace):
@@ -135,7 +136,7 @@ class Place:
 
     async def _owner(self, store: Store, blobs: Blobs, now: Callable[[], str]) -> LocalWorkspace:
         if not self._remote:
-            return LocalWorkspace(store, blobs, access.owner(), now)
+            return LocalWorkspace(store, blobs, identities.owner(), now)
         house = House(store, blobs, now, self._secrets)
         self._houses.append(house)
         await house.open_door()

@@ -25,7 +25,7 @@ from quire.core.ids import (
 )
 from quire.core.text import source_hash
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.workspace import Workspace
+from quire.workspace.protocol import Workspace
 
 LOG, OTHER, RUN = LogId("n1"), LogId("n2"), LogId("r1")
 A, B = CellId("aaaa1111"), CellId("bbbb2222")

@@ -10,9 +10,9 @@ import pytest
 from quire.core import events as e
 from quire.core.ids import ActorId, ExecutionId, ProposalId
 from quire.core.text import Splice, source_hash
-from quire.workspace.access import Identity
+from quire.workspace.identity.identities import Identity
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.workspace import Workspace
+from quire.workspace.protocol import Workspace
 
 from .doors import bearer
 from .identities import ADA, AGENT, BOB, LOG, A, refused, say

@@ -32,9 +32,9 @@ from quire.core.ids import (
     TokenId,
 )
 from quire.core.text import source_hash
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.memory import MemoryStore
-from quire.workspace.access import OWNER_SCOPES, Identity
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.memory_store import MemoryStore
+from quire.workspace.identity.identities import OWNER_SCOPES, Identity
 from quire.workspace.local import LocalWorkspace
 
 SAMPLE = 60
@@ -48,7 +48,7 @@ NEEDS: dict[str, str] = {
     **dict.fromkeys(["cell_added", "cell_removed", "cell_moved", "cell_kind_changed", "cell_named"], "edit"),
     **dict.fromkeys(["cell_tagged", "cell_metadata_set", "source_edited"], "edit"),
     **dict.fromkeys(["notebook_created", "notebook_renamed", "notebook_archived", "metadata_set"], "edit"),
-    **dict.fromkeys(["moment_named", "conflict_raised", "conflict_resolved", "outputs_imported"], "edit"),
+    **dict.fromkeys(["conflict_raised", "conflict_resolved", "outputs_imported"], "edit"),
     **dict.fromkeys(["proposal_made", "proposal_withdrawn", "comment_added", "comment_edited"], "edit"),
     "comment_resolved": "edit",
     **dict.fromkeys(["file_bound", "file_merged"], "bind"),  # and edit, which whoever has it here has, too
@@ -252,7 +252,6 @@ def attempts(world: World, place: str) -> Iterator[tuple[LogId, KnownEvent]]:
         e.NotebookArchived(),
         e.MetadataSet(values={"x": 1}),
         e.FileBound(path="other.py"),
-        e.MomentNamed(name="now", seq=1),
         e.ConflictRaised(conflict=ConflictId("k2"), cell=C, base="", ours="", theirs=""),
         e.ConflictResolved(conflict=CONFLICT),
         e.OutputsImported(execution=ExecutionId("i"), cell=C, source_hash=HASH),

@@ -13,9 +13,9 @@ import pytest
 
 from quire.core.errors import BadInput, NotFound
 from quire.core.events import BlobRef
-from quire.stores.blobs import CHUNK, Blobs, open_blobs
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.blobs_object import PART, ObjectBlobs
+from quire.stores.blobs.blobs import CHUNK, Blobs, open_blobs
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.blobs.object_blobs import PART, ObjectBlobs
 
 from ..object_storage import S3Server, s3_options
 

@@ -13,11 +13,11 @@ from quire.core import events as e
 from quire.core.errors import Unavailable
 from quire.core.events import Draft
 from quire.core.ids import ActorId, CellId, LogId
-from quire.stores.blobs_memory import MemoryBlobs
+from quire.stores.blobs.memory_blobs import MemoryBlobs
 from quire.stores.index import IndexRows
 from quire.stores.store import Store
-from quire.workspace import access
 from quire.workspace.clock import new_id
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
 
 LOG = LogId("n1")
@@ -26,7 +26,7 @@ ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELEC
 
 @pytest.fixture
 async def workspace(store: Store) -> LocalWorkspace:
-    made = LocalWorkspace(store, MemoryBlobs(), access.owner())
+    made = LocalWorkspace(store, MemoryBlobs(), identities.owner())
     await submit(made, e.NotebookCreated(name="sales"), e.CellAdded(cell=CellId("a"), after=None, source="1\0"))
     return made
 
@@ -59,7 +59,11 @@ async def test_a_name_in_a_list_that_the_log_does_not_say_is_named_and_corrected
 ) -> None:
     line = await store.info(LOG)
     assert line is not None
-    for forged in (replace(line, name="costs"), replace(line, created_by=access.SYSTEM), replace(line, archived=True)):
+    for forged in (
+        replace(line, name="costs"),
+        replace(line, created_by=identities.SYSTEM),
+        replace(line, archived=True),
+    ):
         await store.save_line(forged)
         (what,) = await flaws(workspace)
         assert "lists show" in what

@@ -19,10 +19,10 @@ from quire.core.ids import (
     ProposalId,
     RuntimeId,
 )
-from quire.workspace import access
-from quire.workspace.access import Identity
+from quire.workspace.identity import identities
+from quire.workspace.identity.identities import Identity
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.workspace import Workspace
+from quire.workspace.protocol import Workspace
 
 from .doors import acting, at_both_doors, bearer, bearer_of, in_one_place, on_every_store
 from .identities import (
@@ -262,11 +262,11 @@ async def test_a_runtime_is_claimed_for_oneself_only(owner: LocalWorkspace, ada:
 
 
 def test_only_the_owner_the_system_and_own_runtimes_are_not_looked_up() -> None:
-    for free in (access.owner(), access.system(), access.runtime("local")):
+    for free in (identities.owner(), identities.system(), identities.runtime("local")):
         assert not free.is_bound
     for bound in (
         Identity(actor=EVE, scopes=frozenset(ALL)),
-        Identity(actor=access.SYSTEM, scopes=frozenset(ALL), notebooks=frozenset([LOG])),
+        Identity(actor=identities.SYSTEM, scopes=frozenset(ALL), notebooks=frozenset([LOG])),
         Identity(actor=ActorId("runtime:x"), scopes=frozenset(ALL), token=e.TokenId("t")),
     ):
         assert bound.is_bound

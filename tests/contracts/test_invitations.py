@@ -10,10 +10,10 @@ import pytest
 from quire.core import events as e
 from quire.core.errors import BadInput, Conflict, NotFound, Refused
 from quire.core.ids import WORKSPACE_LOG, ActorId, LogId
-from quire.workspace import access
-from quire.workspace.invitations import Invitation, InvitationWanted
+from quire.workspace.identity import identities
+from quire.workspace.identity.invitations import Invitation, InvitationWanted
+from quire.workspace.identity.notebook_access import AccessLine
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.notebook_access import AccessLine
 
 from .doors import in_one_place, on_every_store
 from .identities import (
@@ -199,7 +199,7 @@ async def test_a_known_name_is_given_a_role_and_a_link_only_where_that_is_said(
 async def test_nobody_signs_in_as_the_owner_of_the_files_or_invites_themselves(
     owner: LocalWorkspace, ada: LocalWorkspace
 ) -> None:
-    name = access.owner().actor.partition(":")[2]
+    name = identities.owner().actor.partition(":")[2]
     assert "owns the files" in await refused(invite(ada, name, existing=True))
     for own in ("ada", "two words", "human:", "runtime:x", "x\u202ey"):
         with pytest.raises(BadInput):

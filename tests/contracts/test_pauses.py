@@ -12,9 +12,9 @@ from quire.core import events as e
 from quire.core.errors import BadInput, NotFound, Refused
 from quire.core.ids import WORKSPACE_LOG, ActorId, ExecutionId
 from quire.core.text import source_hash
-from quire.workspace import access, pauses
+from quire.workspace.identity import identities, pauses
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.workspace import Workspace
+from quire.workspace.protocol import Workspace
 
 from .doors import acting, at_both_doors, bearer, bearer_of, in_one_place
 from .identities import ADA, AGENT, BOB, EVE, LOG, RENAMED, A, OpenOne, refused, say
@@ -98,7 +98,7 @@ async def test_what_was_made_with_a_paused_token_is_held_with_it(owner: LocalWor
 
 @at_both_doors
 async def test_an_agent_without_a_token_is_held_by_its_name(owner: LocalWorkspace, ada: Workspace) -> None:
-    stdio = owner.acting_as(access.agent("codex"))
+    stdio = owner.acting_as(identities.agent("codex"))
     await stdio.read(LOG)
     await pauses.pause(ada, stdio.identity.actor, "not now")
     assert "agent:codex is paused by human:ada" in await refused(stdio.read(LOG))

@@ -19,11 +19,11 @@ from quire.core.ids import (
     LogId,
 )
 from quire.core.text import source_hash
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.memory import MemoryStore
-from quire.workspace import access
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.memory_store import MemoryStore
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.workspace import Workspace
+from quire.workspace.protocol import Workspace
 
 from .doors import EVERYWHERE, acting, at_both_doors, bearer, bearer_of, in_one_place, on_every_store
 from .identities import (
@@ -185,7 +185,7 @@ async def test_who_began_a_log_elsewhere_does_not_own_it_here(
     owner: LocalWorkspace, ada: Workspace, tmp_path: Path
 ) -> None:
     """An imported human:ada is nobody here: who took it in is its owner."""
-    there = LocalWorkspace(MemoryStore(), MemoryBlobs(), access.owner())
+    there = LocalWorkspace(MemoryStore(), MemoryBlobs(), identities.owner())
     bundle = tmp_path / "bundle"
     with bundle.open("wb") as file:
         await ada.export_bundle(LOG, file)
@@ -356,7 +356,7 @@ async def test_what_no_notebook_refers_to_yet_is_for_its_uploader_alone(
 async def test_a_bundle_that_leaves_out_a_blob_is_no_way_to_it(
     owner: LocalWorkspace, ada: Workspace, tmp_path: Path
 ) -> None:
-    there = LocalWorkspace(MemoryStore(), MemoryBlobs(), access.owner())
+    there = LocalWorkspace(MemoryStore(), MemoryBlobs(), identities.owner())
     ref, n3 = await ada.put_blob(b"picture"), LogId("n3")
     await say(ada, showing(ref))
     await give(ada, BOB, "viewer")

@@ -9,11 +9,11 @@ from quire.core.errors import BadInput, NotFound
 from quire.core.ids import WORKSPACE_LOG, ActorId, ExecutionId, LogId, RuntimeId
 from quire.core.policies import RUN_WITH_PARAMETERS
 from quire.core.text import source_hash
-from quire.workspace import access
-from quire.workspace.access import RunGrant
+from quire.workspace.identity import identities as access
+from quire.workspace.identity.identities import RunGrant
+from quire.workspace.identity.run_policy import MOST_OPEN
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.run_policy import MOST_OPEN
-from quire.workspace.workspace import Workspace
+from quire.workspace.protocol import Workspace
 
 from . import identities
 from .doors import at_both_doors, bearer, in_one_place

@@ -12,12 +12,12 @@ from quire.core import events as e
 from quire.core.errors import BadInput
 from quire.core.events import Draft
 from quire.core.ids import WORKSPACE_LOG, ActorId, LogId
-from quire.runs.run_filter import RunFilter, read_condition, read_order, read_position
-from quire.stores.blobs_memory import MemoryBlobs
+from quire.runs.records.run_filter import RunFilter, read_condition, read_order, read_position
+from quire.stores.blobs.memory_blobs import MemoryBlobs
 from quire.stores.store import Store
-from quire.verbs.run_table import RunTable, run_table, runs_live
-from quire.workspace import access
+from quire.verbs.overviews.run_table import RunTable, run_table, runs_live
 from quire.workspace.clock import new_id
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
 
 from ..run_logs import RunLog, run_append
@@ -52,7 +52,7 @@ RUNS = [
 @pytest.fixture
 async def workspace(store: Store) -> LocalWorkspace:
     await store.append([run_append(run) for run in RUNS])
-    return LocalWorkspace(store, MemoryBlobs(), access.owner())
+    return LocalWorkspace(store, MemoryBlobs(), identities.owner())
 
 
 async def names(workspace: LocalWorkspace, *where: str, sort: str = "at", **wanted: Any) -> list[str]:

@@ -12,8 +12,8 @@ from quire.core.chain import GENESIS, Record, Verifier, digest, link
 from quire.core.errors import BadInput, Conflict
 from quire.core.ids import ActorId, EventId, LogId
 from quire.stores.index import IndexRows
-from quire.stores.memory import MemoryStore
-from quire.stores.store import About, Append, Growth, Mask, Seen, Snapshot, Store, Unsealed
+from quire.stores.memory_store import MemoryStore
+from quire.stores.store import Append, Growth, LogSummary, Mask, ReadMark, Snapshot, Store, UnsealedRecord
 
 from ..conftest import OpenStore
 
@@ -28,11 +28,11 @@ def unsealed(
     key: str | None = None,
     at: str = "2026-01-01T00:00:00.000000Z",
     actor: ActorId = ADA,
-) -> Unsealed:
-    return Unsealed(EventId(id), key, None, at, actor, None, "moment_named", payload, digest(payload))
+) -> UnsealedRecord:
+    return UnsealedRecord(EventId(id), key, None, at, actor, None, "metadata_set", payload, digest(payload))
 
 
-def append(*ids: str, expected: int = 0, log: LogId = LOG, about: About | None = None) -> Append:
+def append(*ids: str, expected: int = 0, log: LogId = LOG, about: LogSummary | None = None) -> Append:
     return Append(log=log, kind="notebook", expected=expected, records=tuple(map(unsealed, ids)), about=about)
 
 
@@ -162,7 +162,7 @@ async def test_reading_gives_just_the_numbers_and_types_asked_for(store: Store) 
     assert seqs(await store.read(LOG, 3)) == [4, 5, 6, 7, 8, 9, 10]
     assert seqs(await store.read(LOG, 3, 5)) == [4, 5]
     assert seqs(await store.read(LOG, 3, limit=2)) == [4, 5]
-    assert seqs(await store.read(LOG, types=["moment_named"], limit=1)) == [1]
+    assert seqs(await store.read(LOG, types=["metadata_set"], limit=1)) == [1]
     assert await store.read(LOG, types=["cell_added"]) == []
     assert await store.read(LogId("nowhere")) == []
 
@@ -183,10 +183,10 @@ async def test_payloads_come_back_to_the_byte(store: Store) -> None:
 
 
 async def test_a_list_shows_names_and_heads_with_the_newest_first(store: Store) -> None:
-    await store.append([append("a", about=About(name="old"))])
+    await store.append([append("a", about=LogSummary(name="old"))])
     late = unsealed("b", at="2026-02-01T00:00:00.000000Z")
-    await store.append([Append(log=LogId("r1"), kind="run", expected=0, records=(late,), about=About(name="run"))])
-    await store.append([append("c", expected=1, about=About(name="new", archived=True))])
+    await store.append([Append(log=LogId("r1"), kind="run", expected=0, records=(late,), about=LogSummary(name="run"))])
+    await store.append([append("c", expected=1, about=LogSummary(name="new", archived=True))])
     await store.append([append("d", expected=2)])
     logs = await store.logs()
     assert [(info.log, info.name, info.archived, info.head.seq) for info in logs] == [
@@ -202,7 +202,7 @@ async def test_a_mask_replaces_a_payload_and_the_chain_still_verifies(store: Sto
     secret, mask = '{"text":"hunter2"}', '{"text":"███████"}'
     await store.append([Append(log=LOG, kind="notebook", expected=0, records=(unsealed("a", secret), unsealed("b")))])
     told = f'{{"type":"payload_redacted","seq":1,"why":"leak","replacement":"{digest(mask)}"}}'
-    redaction = Unsealed(
+    redaction = UnsealedRecord(
         EventId("r"), None, None, "2026-01-02T00:00:00.000000Z", ADA, None, "payload_redacted", told, digest(told)
     )
     masks = (Mask(1, mask),)
@@ -242,7 +242,7 @@ async def test_records_are_read_from_the_end_in_pages(store: Store) -> None:
     assert seqs(await store.read(LOG, until=4, newest_first=True, limit=3)) == [4, 3, 2]
     assert seqs(await store.read(LOG, 2, 5, newest_first=True)) == [5, 4, 3]
     assert await store.read(LOG, newest_first=True, types=["cell_added"]) == []
-    assert seqs(await store.read(LOG, newest_first=True, types=["moment_named"], limit=2)) == [7, 6]
+    assert seqs(await store.read(LOG, newest_first=True, types=["metadata_set"], limit=2)) == [7, 6]
     assert seqs(await store.read(LOG, limit=2)) == [1, 2]
 
 
@@ -424,35 +424,35 @@ async def test_a_token_is_found_by_its_hash_alone(store: Store) -> None:
 async def test_how_far_somebody_has_seen_a_log_goes_only_forwards(store: Store) -> None:
     await store.append([append("a", "b", "c")])
     assert await store.seen(LOG, ADA) is None
-    assert await store.save_seen(Seen(LOG, ADA, 2, "10:00")) == Seen(LOG, ADA, 2, "10:00")
-    assert await store.save_seen(Seen(LOG, ADA, 1, "10:01")) == Seen(LOG, ADA, 2, "10:00")
-    assert await store.save_seen(Seen(LOG, ADA, 2, "10:02")) == Seen(LOG, ADA, 2, "10:02")  # looked at again
-    assert await store.save_seen(Seen(LOG, ADA, 3, "10:03")) == Seen(LOG, ADA, 3, "10:03")
-    assert await store.seen(LOG, ADA) == Seen(LOG, ADA, 3, "10:03")
+    assert await store.save_seen(ReadMark(LOG, ADA, 2, "10:00")) == ReadMark(LOG, ADA, 2, "10:00")
+    assert await store.save_seen(ReadMark(LOG, ADA, 1, "10:01")) == ReadMark(LOG, ADA, 2, "10:00")
+    assert await store.save_seen(ReadMark(LOG, ADA, 2, "10:02")) == ReadMark(LOG, ADA, 2, "10:02")  # looked at again
+    assert await store.save_seen(ReadMark(LOG, ADA, 3, "10:03")) == ReadMark(LOG, ADA, 3, "10:03")
+    assert await store.seen(LOG, ADA) == ReadMark(LOG, ADA, 3, "10:03")
 
 
 async def test_each_actor_has_seen_each_log_by_themselves(store: Store) -> None:
     bob, other = ActorId("human:bob"), LogId("n2")
-    await store.save_seen(Seen(LOG, ADA, 3, "10:00"))
-    await store.save_seen(Seen(other, ADA, 5, "10:00"))
+    await store.save_seen(ReadMark(LOG, ADA, 3, "10:00"))
+    await store.save_seen(ReadMark(other, ADA, 5, "10:00"))
     assert await store.seen(LOG, bob) is None
-    await store.save_seen(Seen(LOG, bob, 1, "11:00"))
+    await store.save_seen(ReadMark(LOG, bob, 1, "11:00"))
     assert [(await store.seen(LOG, ADA)), (await store.seen(other, ADA)), (await store.seen(LOG, bob))] == [
-        Seen(LOG, ADA, 3, "10:00"),
-        Seen(other, ADA, 5, "10:00"),
-        Seen(LOG, bob, 1, "11:00"),
+        ReadMark(LOG, ADA, 3, "10:00"),
+        ReadMark(other, ADA, 5, "10:00"),
+        ReadMark(LOG, bob, 1, "11:00"),
     ]
 
 
 async def test_of_two_windows_that_say_so_at_once_the_larger_number_stays(store: Store) -> None:
-    await asyncio.gather(*(store.save_seen(Seen(LOG, ADA, seq, f"at {seq}")) for seq in (3, 9, 1, 7, 5)))
-    assert await store.seen(LOG, ADA) == Seen(LOG, ADA, 9, "at 9")
+    await asyncio.gather(*(store.save_seen(ReadMark(LOG, ADA, seq, f"at {seq}")) for seq in (3, 9, 1, 7, 5)))
+    assert await store.seen(LOG, ADA) == ReadMark(LOG, ADA, 9, "at 9")
 
 
 async def test_what_somebody_has_seen_is_no_part_of_the_log(store: Store) -> None:
     await store.append([append("a")])
     before = await store.info(LOG), await store.position()
-    await store.save_seen(Seen(LOG, ADA, 1, "10:00"))
+    await store.save_seen(ReadMark(LOG, ADA, 1, "10:00"))
     assert (await store.info(LOG), await store.position()) == before
 
 

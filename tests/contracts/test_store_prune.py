@@ -12,7 +12,7 @@ from quire.core.chain import Verifier
 from quire.core.errors import Conflict, Refused
 from quire.core.ids import WORKSPACE_LOG, LogId
 from quire.stores.index import IndexRows
-from quire.stores.store import Prune, Seen, Snapshot, Store
+from quire.stores.store import Prune, ReadMark, Snapshot, Store
 
 from ..conftest import OpenStore
 from .test_store import ADA, append, seqs, unsealed
@@ -35,7 +35,7 @@ async def filled(store: Store) -> None:
     begun = replace(append("a", log=RUN), kind="run")
     await store.append([replace(begun, records=(*begun.records, keyed)), append("x", log=OTHER)])
     await store.save_snapshot(Snapshot(RUN, 2, 1, b"folded"))
-    await store.save_seen(Seen(RUN, ADA, 2, "10:00"))
+    await store.save_seen(ReadMark(RUN, ADA, 2, "10:00"))
     await store.save_index(
         IndexRows(logs=[RUN], run_values=[(RUN, "result", "n", "number", 1.0, "1")]), 0, await store.position()
     )

@@ -7,12 +7,12 @@ import asyncio
 import pytest
 
 from quire.core import events as e
-from quire.core.directory import Directory, Token, ended_by, fold_directory
 from quire.core.events import Entry
 from quire.core.ids import WORKSPACE_LOG, ActorId, EventId, TokenId
+from quire.core.notebook.directory import Directory, Token, ended_by, fold_directory
+from quire.workspace.identity.tokens import NewToken, tokens_of
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.tokens import NewToken, tokens_of
-from quire.workspace.workspace import Workspace
+from quire.workspace.protocol import Workspace
 
 from .doors import bearer_of
 from .identities import ADA, AGENT, ALL, BOB, EVE, LOG, RENAMED, Clock, OpenOne, refused, say

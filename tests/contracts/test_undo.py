@@ -8,8 +8,8 @@ from quire.core import events as e
 from quire.core.errors import BadInput, Conflict
 from quire.core.text import Splice
 from quire.workspace.local import LocalWorkspace
+from quire.workspace.protocol import Workspace
 from quire.workspace.undo import editors
-from quire.workspace.workspace import Workspace
 
 from .doors import bearer
 from .identities import ADA, AGENT, BOB, EVE, LOG, A, refused, say

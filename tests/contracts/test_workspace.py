@@ -29,17 +29,17 @@ from quire.core.ids import (
     RuntimeId,
     TokenId,
 )
-from quire.core.notebook import Notebook
+from quire.core.notebook.notebook import Notebook
 from quire.core.text import Splice, apply, source_hash
 from quire.core.values import Json
-from quire.stores.blobs_memory import MemoryBlobs
+from quire.stores.blobs.memory_blobs import MemoryBlobs
 from quire.stores.store import Snapshot
-from quire.workspace import access
-from quire.workspace.access import Identity
-from quire.workspace.attached import Given
 from quire.workspace.clock import new_id
+from quire.workspace.identity import identities
+from quire.workspace.identity.identities import Identity
+from quire.workspace.lanes.runtime_info import PromptAnswer
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.workspace import Workspace
+from quire.workspace.protocol import Workspace
 
 from ..conftest import OpenStore
 from .doors import Place, acting, at_both_doors, bearer_of, in_one_place, on_every_store
@@ -53,7 +53,7 @@ BOB = Identity(actor=ActorId("human:bob"), scopes=frozenset(("read", "edit", "ru
 AGENT = Identity(
     actor=ActorId("agent:claude"), scopes=frozenset(("read", "edit", "run")), on_behalf_of=ActorId("human:ada")
 )
-RUNTIME = access.runtime("local")
+RUNTIME = identities.runtime("local")
 OpenWorkspace = Callable[[], Awaitable[Workspace]]
 
 
@@ -300,7 +300,6 @@ BAD: list[tuple[KnownEvent, type[QuireError]]] = [
     (e.NotebookRenamed(name="\x1b[31m"), BadInput),
     (e.FileBound(path="../outside.py"), BadInput),
     (e.FileBound(path="/etc/passwd"), BadInput),
-    (e.MomentNamed(name="later", seq=99), BadInput),
     (e.ProposalAccepted(proposal=ProposalId("none")), NotFound),
     (e.ProposalMade(proposal=ProposalId("p"), why="nothing"), BadInput),
     (e.RoleSet(actor=ActorId("human:eve"), role="owner"), BadInput),
@@ -448,7 +447,7 @@ async def test_an_identity_for_some_notebooks_sees_no_others(workspace: Workspac
 
 async def test_the_owner_of_the_files_cannot_say_yes_to_an_agent() -> None:
     """Rule 3."""
-    assert "approve" not in access.owner().scopes
+    assert "approve" not in identities.owner().scopes
 
 
 async def test_a_token_opens_until_it_is_revoked(workspace: Workspace) -> None:
@@ -513,7 +512,7 @@ async def test_code_without_a_cell_goes_its_way_and_is_found_by_questions(worksp
 async def test_an_old_epoch_and_another_runtime_are_refused(workspace: Workspace) -> None:
     """Rule 10."""
     epoch = await run_cell(workspace)
-    runtime, other = await acting(workspace, RUNTIME), await acting(workspace, access.runtime("other"))
+    runtime, other = await acting(workspace, RUNTIME), await acting(workspace, identities.runtime("other"))
     await unchanged(runtime, Refused, e.OutputsCleared(execution=X, epoch=epoch - 1, chunk=0))
     await unchanged(other, Refused, e.OutputsCleared(execution=X, epoch=epoch, chunk=0))
     await unchanged(other, Conflict, e.ExecutionClaimed(execution=X, runtime=RuntimeId("runtime:other")))
@@ -529,7 +528,7 @@ async def test_of_many_runtimes_that_claim_one_execution_one_gets_it(open_worksp
         await say(handles[0], e.ExecutionRequested(execution=execution, cell=A, source_hash=source_hash("")))
         claims = [
             say(
-                await acting(handle, access.runtime(str(n))),
+                await acting(handle, identities.runtime(str(n))),
                 e.ExecutionClaimed(execution=execution, runtime=RuntimeId(f"runtime:{n}")),
             )
             for n, handle in enumerate(handles * 2)
@@ -541,7 +540,7 @@ async def test_of_many_runtimes_that_claim_one_execution_one_gets_it(open_worksp
         held = (await handles[0].read(LOG)).execution(execution)
         assert held is not None
         lost = e.ExecutionFinished(execution=execution, epoch=held.epoch or 0, status="lost")
-        await say(await acting(handles[0], access.system()), lost)
+        await say(await acting(handles[0], identities.system()), lost)
 
 
 @in_one_place
@@ -587,16 +586,16 @@ async def test_a_runtime_tells_how_it_is_and_what_it_asks_and_is_answered_by_nam
     assert (found.id, found.name, found.health.state, found.health.memory_bytes) == (me, "gpu", "busy", 5)
     assert [each.prompt for each in found.asks] == ["who? "]
     with pytest.raises(Conflict):
-        await workspace.answer_input(LOG, X, Given(answer="ada", prompt="which? "))
-    entry = await workspace.answer_input(LOG, X, Given(answer="ada", prompt="who? "))
+        await workspace.answer_input(LOG, X, PromptAnswer(answer="ada", prompt="which? "))
+    entry = await workspace.answer_input(LOG, X, PromptAnswer(answer="ada", prompt="who? "))
     assert (entry.actor, entry.event) == (
         workspace.identity.actor,
         e.InputAnswered(execution=X, prompt="who? ", answer="ada"),
     )
     with pytest.raises(Conflict):
-        await workspace.answer_input(LOG, X, Given(answer="again"))
+        await workspace.answer_input(LOG, X, PromptAnswer(answer="again"))
     with pytest.raises(NotFound):
-        await workspace.answer_input(LOG, ExecutionId("nowhere"), Given(answer="x"))
+        await workspace.answer_input(LOG, ExecutionId("nowhere"), PromptAnswer(answer="x"))
 
 
 async def test_a_claim_is_held_as_long_as_it_is_renewed_and_by_whom_it_was_made(workspace: Workspace) -> None:
@@ -608,7 +607,7 @@ async def test_a_claim_is_held_as_long_as_it_is_renewed_and_by_whom_it_was_made(
     assert isinstance(claim, e.ExecutionClaimed)
     await runtime.renew(LOG, claim)
     with pytest.raises(Refused):
-        await (await acting(workspace, access.runtime("other"))).renew(LOG, claim)
+        await (await acting(workspace, identities.runtime("other"))).renew(LOG, claim)
     with pytest.raises(Conflict):
         await runtime.renew(LOG, msgspec.structs.replace(claim, epoch=(claim.epoch or 0) - 1))
     await runtime.release(LOG, claim)
@@ -654,7 +653,7 @@ async def test_a_request_is_bound_to_what_was_seen(workspace: Workspace) -> None
 async def test_a_request_for_one_runtime_is_not_another_s(workspace: Workspace) -> None:
     request = e.ExecutionRequested(execution=X, cell=A, source_hash=source_hash("x = 1"), runtime="gpu")
     await say(workspace, request)
-    local, gpu = await acting(workspace, RUNTIME), await acting(workspace, access.runtime("a100"))
+    local, gpu = await acting(workspace, RUNTIME), await acting(workspace, identities.runtime("a100"))
     claim = e.ExecutionClaimed(execution=X, runtime=RuntimeId(RUNTIME.actor))
     await unchanged(local, Refused, claim)
     await say(gpu, e.RuntimeAttached(runtime=RuntimeId("runtime:a100"), name="gpu"))
@@ -700,7 +699,7 @@ async def test_a_run_is_undisturbed_until_it_is_over_and_a_notebook_after(worksp
         if status == "claimed":
             start = e.ExecutionStarted(execution=X, cell=cell, source_hash=hash, epoch=epoch)
             await say(runtime, e.RunStarted(epoch=epoch), start, log=run)
-    system = await acting(workspace, access.system())
+    system = await acting(workspace, identities.system())
     lost = e.RunFinished(epoch=epoch, status="lost")
     with pytest.raises(Refused):
         await say(system, lost, log=run)
@@ -927,7 +926,7 @@ async def test_questions_are_answered_over_the_views(workspace: Workspace) -> No
     outputs = await workspace.query("select execution, kind, name, text from outputs")
     assert outputs.rows == ((X, "stream", "stdout", "hello\n"),)
     assert (await workspace.query("select name, value from results")).rows == (("score", "0.94"),)
-    others = f"where actor <> '{access.owner().actor}'"  # who has the files makes the tokens
+    others = f"where actor <> '{identities.owner().actor}'"  # who has the files makes the tokens
     actors = await workspace.query(f"select actor, kind, name, events from actors {others} order by actor")
     assert actors.rows == (("human:ada", "human", "Ada", 5), ("runtime:local", "runtime", None, 5))
     assert (await workspace.query("select count(*) from events where type = 'cell_added'")).rows == ((2,),)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from quire.core.events import CellKind
 from quire.core.ids import CellId
-from quire.core.sheet import Sheet, SheetCell, with_ids
+from quire.core.sheet.sheet import Sheet, SheetCell, with_ids
 from quire.core.values import Json
 
 KINDS: tuple[CellKind, ...] = ("code", "markdown", "raw", "sql", "prompt")

@@ -9,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quire.core import events as e
-from quire.core.activity import (
+from quire.core.codec import event_types
+from quire.core.events import Entry, KnownEvent
+from quire.core.ids import ActorId, CellId, CommentId, EventId, ExecutionId, LogId, ProposalId, RuntimeId
+from quire.core.notebook.activity import (
     KINDS,
     LINE_NUMBERS,
     MOST_ACTS,
@@ -22,9 +25,6 @@ from quire.core.activity import (
     news,
     types_of,
 )
-from quire.core.codec import event_types
-from quire.core.events import Entry, KnownEvent
-from quire.core.ids import ActorId, CellId, CommentId, EventId, ExecutionId, LogId, ProposalId, RuntimeId
 
 ADA, BOB, CODEX = ActorId("human:ada"), ActorId("human:bob"), ActorId("agent:codex")
 MIRROR, LOCAL = ActorId("system:mirror"), ActorId("runtime:local")

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from quire.core.chain import Flaw, Head, Record, Verifier, digest, link
 from quire.core.ids import ActorId, EventId, LogId
-from quire.stores.memory import MemoryStore
-from quire.stores.store import Append, Unsealed
+from quire.stores.memory_store import MemoryStore
+from quire.stores.store import Append, UnsealedRecord
 
 pytestmark = pytest.mark.generated
 
@@ -177,7 +177,9 @@ def test_a_mask_is_in_the_chain_too(tamper: str) -> None:
 
 async def test_what_a_store_seals_verifies() -> None:
     store = MemoryStore()
-    one = partial(Unsealed, key=None, cause=None, at="2026", actor=ActorId("human:ada"), on_behalf_of=None, type="x")
+    one = partial(
+        UnsealedRecord, key=None, cause=None, at="2026", actor=ActorId("human:ada"), on_behalf_of=None, type="x"
+    )
     made = tuple(one(id=EventId(f"e{n}"), payload=str(n), digest=digest(str(n))) for n in range(20))
     await store.append([Append(log=LOG, kind="notebook", expected=0, records=made)])
     log = await store.read(LOG)

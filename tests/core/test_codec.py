@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from quire.core import codec
 from quire.core.errors import BadInput, Unavailable
+from quire.core.event_fields import content, masked
 from quire.core.events import CellAdded, Draft, FileMerged, ProposalAccepted, SourceEdited
 from quire.core.ids import CellId, EventId, ProposalId
-from quire.core.shape import content, masked
 from quire.core.text import Splice
 
-from ..play import logs
+from ..random_logs import logs
 from .test_chain import records
 
 DRAFT = '{"id":"a","event":{"type":"cell_added","cell":"c","after":null%s}}'

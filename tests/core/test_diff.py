@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire.core import diff as d
-from quire.core.align import align, carry
-from quire.core.diff import Diff, decode, diff, encode
+from quire.core.diff import diff as d
+from quire.core.diff.align import align, carry
+from quire.core.diff.diff import Diff, decode, diff, encode
+from quire.core.diff.line_diff import MOST_PAIRS, changes, increasing, matches
+from quire.core.diff.patch import patch
 from quire.core.errors import BadInput, Conflict
 from quire.core.ids import CellId
-from quire.core.lines import MOST_PAIRS, changes, increasing, matches
-from quire.core.patch import patch
-from quire.core.same import same, same_sheet
-from quire.core.sheet import Sheet, SheetCell
+from quire.core.sheet.equality import same, same_sheet
+from quire.core.sheet.sheet import Sheet, SheetCell
 from quire.core.text import Splice
 
 from .sheets import JSON, SHEETS, code, families, sheet_of
@@ -137,7 +137,7 @@ def test_a_moved_cell_is_one_operation_and_so_is_an_edited_one() -> None:
     assert types(diff(old, moved)) == ["cell_moved"]
     edited = msgspec.structs.replace(cells[2], source="step_c(1)")
     (operation,) = diff(old, Sheet(cells=(*cells[:2], edited, *cells[3:]))).operations
-    assert isinstance(operation, d.SourceEdited)
+    assert isinstance(operation, d.SourceEditedOp)
     assert operation.cell == "c"
     assert operation.edit == (Splice(7, 0, "1"),)
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire.core.diff3 import Labels, marker_size, merge_tags, merge_text, sides_of
+from quire.core.diff.merge import MergeResult, merge, unresolved, without_resolved
+from quire.core.diff.text_merge import Labels, marker_size, merge_tags, merge_text, sides_of
 from quire.core.errors import BadInput
 from quire.core.ids import CellId
-from quire.core.merge import Merged, merge, unresolved, without_resolved
-from quire.core.same import same_cell, same_sheet
-from quire.core.sheet import Sheet, SheetCell
+from quire.core.sheet.equality import same_cell, same_sheet
+from quire.core.sheet.sheet import Sheet, SheetCell
 from quire.core.values import Json
 
 from .sheets import OUTPUTS, SHEETS, code, descendants, families, sheet_of, stream
@@ -40,11 +40,11 @@ def ordered(sheet: Sheet, ids: str) -> Sheet:
     return msgspec.structs.replace(sheet, cells=tuple(found[CellId(id)] for id in ids))
 
 
-def ids(merged: Merged) -> str:
+def ids(merged: MergeResult) -> str:
     return "".join(cell.id for cell in merged.sheet.cells)
 
 
-def sources(merged: Merged) -> list[str]:
+def sources(merged: MergeResult) -> list[str]:
     return [cell.source for cell in merged.sheet.cells]
 
 
@@ -308,7 +308,7 @@ def test_of_metadata_that_both_changed_one_value_stays_and_the_merge_tells() -> 
 # ---- Conflicts
 
 
-def conflicting() -> Merged:
+def conflicting() -> MergeResult:
     return merge(BASE, replaced(BASE, c="mine = 1"), replaced(BASE, c="yours = 1"), labels=Labels("HEAD", "topic"))
 
 

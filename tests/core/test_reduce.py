@@ -13,12 +13,12 @@ from quire.core import codec
 from quire.core import events as e
 from quire.core.events import Entry, Stream
 from quire.core.ids import CellId, ExecutionId
-from quire.core.notebook import INLINE_TEXT, Notebook
-from quire.core.reduce import Fold, fold, reduce
-from quire.core.stale import stale_cells
+from quire.core.notebook.notebook import INLINE_TEXT, Notebook
+from quire.core.notebook.reduce import Fold, fold, reduce
+from quire.core.notebook.staleness import stale_cells
 
 from ..conftest import examples
-from ..play import ADA, RUNTIME, at, attempt, created, entry, logs
+from ..random_logs import ADA, RUNTIME, at, attempt, created, entry, logs
 
 pytestmark = pytest.mark.generated
 

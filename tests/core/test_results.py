@@ -10,11 +10,11 @@ from msgspec import UNSET
 from quire.core.errors import BadInput
 from quire.core.events import BlobRef
 from quire.core.ids import CellId, ExecutionId
-from quire.core.notebook import Result
-from quire.core.results import DeclaredResult, Recorded, check, declared, recorded
-from quire.core.sheet import Sheet, SheetCell
+from quire.core.notebook.notebook import Result
+from quire.core.results import DeclaredResult, RecordedResult, check, declared, recorded
+from quire.core.sheet.sheet import Sheet, SheetCell
 from quire.core.values import tag
-from quire.files import formats
+from quire.formats import registry
 
 BLOCK = """# /// script
 # dependencies = []
@@ -32,7 +32,7 @@ def sheet(results: Any = None, source: str = "") -> Sheet:
 
 def faults(said: Any, **values: Any) -> list[str]:
     """What is wrong when a notebook declares `x` as `said` and these were recorded."""
-    found = {name: Recorded(name=name, kind="json", value=tag(value)) for name, value in values.items()}
+    found = {name: RecordedResult(name=name, kind="json", value=tag(value)) for name, value in values.items()}
     return check(declared(sheet({"x": said})), found)
 
 
@@ -41,7 +41,7 @@ def faults(said: Any, **values: Any) -> list[str]:
 
 def test_a_logbook_declares_results_in_its_frontmatter() -> None:
     text = "---\nresults:\n  score: float\n  plot: figure\n  anything:\n  region: {type: str, choices: [n, s]}\n---\n"
-    assert declared(formats.read(text, "a.md")) == [
+    assert declared(registry.read(text, "a.md")) == [
         DeclaredResult(name="score", type="float"),
         DeclaredResult(name="plot", type="figure"),
         DeclaredResult(name="anything"),
@@ -50,7 +50,7 @@ def test_a_logbook_declares_results_in_its_frontmatter() -> None:
 
 
 def test_a_script_declares_results_in_its_block() -> None:
-    assert declared(formats.read(f"# %%\n{BLOCK}", "a.py")) == [
+    assert declared(registry.read(f"# %%\n{BLOCK}", "a.py")) == [
         DeclaredResult(name="score", type="float"),
         DeclaredResult(name="rows", type="int", minimum=1, help="how many"),
     ]
@@ -162,7 +162,7 @@ def test_a_result_that_is_missing_is_a_fault_with_a_way_out() -> None:
     assert faults("float") == [
         "result 'x' is missing: the notebook declares it as a float, and no cell recorded it. Record it: result('x', …)."
     ]
-    (told,) = check([DeclaredResult(name="score")], {"scores": Recorded(name="scores", kind="json", value=1)})
+    (told,) = check([DeclaredResult(name="score")], {"scores": RecordedResult(name="scores", kind="json", value=1)})
     assert told.endswith("and no cell recorded it. 'scores' was: is that the one?")
 
 
@@ -173,14 +173,14 @@ def test_one_that_is_not_required_may_be_missing_but_not_wrong() -> None:
 
 
 def test_every_fault_is_told_and_what_is_not_declared_is_none() -> None:
-    found = {"c": Recorded(name="c", kind="json", value=1)}
+    found = {"c": RecordedResult(name="c", kind="json", value=1)}
     assert len(check(declared(sheet({"a": "int", "b": "int"})), found)) == 2
 
 
 # ---- Of a log
 
 
-def logged(kind: str, value: Any = None, media: str | None = None) -> dict[str, Recorded]:
+def logged(kind: str, value: Any = None, media: str | None = None) -> dict[str, RecordedResult]:
     blob = BlobRef(hash="0" * 64, size=5, media=media) if media else None
     return {"x": recorded(Result(name="x", kind=kind, value=value, blob=blob, execution=ExecutionId("e"), at=""))}
 
@@ -199,7 +199,9 @@ def logged(kind: str, value: Any = None, media: str | None = None) -> dict[str, 
         ("int", logged("json", 5), True),
     ],
 )
-def test_what_is_in_a_blob_is_judged_by_its_kind(type: str | None, found: dict[str, Recorded], right: bool) -> None:
+def test_what_is_in_a_blob_is_judged_by_its_kind(
+    type: str | None, found: dict[str, RecordedResult], right: bool
+) -> None:
     assert (check([DeclaredResult(name="x", type=type)], found) == []) is right
 
 

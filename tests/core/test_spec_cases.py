@@ -18,18 +18,18 @@ from msgspec.structs import replace
 from quire.core import codec
 from quire.core import events as e
 from quire.core.chain import GENESIS, Flaw, Head, Record, Verifier, digest, link
-from quire.core.comments import is_mentioned, mentions, threads
-from quire.core.directory import Directory, fold_directory
 from quire.core.errors import BadInput
+from quire.core.event_fields import filled_fields
 from quire.core.events import Entry, Event
 from quire.core.ids import ActorId, CellId, CommentId, EventId, LogId
-from quire.core.notebook import Comment, Notebook
-from quire.core.reduce import Fold, fold, reduce
-from quire.core.rules import Asking, accept
-from quire.core.rules.cells import bases, edits_of
-from quire.core.rules.directory import accept_in_directory
-from quire.core.shape import filled_fields
-from quire.core.stale import stale_cells
+from quire.core.notebook.comments import is_mentioned, mentions, threads
+from quire.core.notebook.directory import Directory, fold_directory
+from quire.core.notebook.notebook import Comment, Notebook
+from quire.core.notebook.reduce import Fold, fold, reduce
+from quire.core.notebook.staleness import stale_cells
+from quire.core.rules.acceptance import SubmissionContext, accept
+from quire.core.rules.cell_rules import bases, edits_of
+from quire.core.rules.directory_rules import accept_in_directory
 from quire.core.text import Edit, apply, rebase, transform
 from quire.core.values import tag, untag
 from quire.core.visible import visible
@@ -290,7 +290,7 @@ def test_the_rules_accept_what_is_in_the_workspace_logs(case: DirectoryCase) -> 
     for entry in case.entries():
         if isinstance(entry.event, e.WorkspaceEvent):
             parent = entry.event.parent if isinstance(entry.event, e.TokenCreated) else None
-            asking = Asking(actor=entry.actor, token=parent, at=entry.at, seq=now.seq)
+            asking = SubmissionContext(actor=entry.actor, token=parent, at=entry.at, seq=now.seq)
             assert accept_in_directory(now, bare(entry.event), asking) == entry.event
         now = fold_directory([entry], now)
 
@@ -306,10 +306,10 @@ def bare(event: E) -> E:
     return replace(event, **bared)
 
 
-def asking(entries: list[Entry], entry: Entry, now: Notebook) -> Asking:
+def asking(entries: list[Entry], entry: Entry, now: Notebook) -> SubmissionContext:
     """What the workspace knew when the event came in."""
     claimed = entry.event.epoch if isinstance(entry.event, e.ExecutionClaimed | e.RunClaimed) else None
-    known = Asking(actor=entry.actor, at=entry.at, seq=now.seq, epoch=claimed)
+    known = SubmissionContext(actor=entry.actor, at=entry.at, seq=now.seq, epoch=claimed)
     if not isinstance(entry.event, e.Unknown):
         for cell, base in bases(bare(entry.event), now):
             since = entries[base : entry.seq - 1]

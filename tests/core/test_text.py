@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from quire.core.errors import BadInput
 from quire.core.text import Edit, Splice, apply, check_edit, difference, rebase, transform
 
-from ..play import TEXT, edits
+from ..random_logs import TEXT, edits
 
 pytestmark = pytest.mark.generated
 

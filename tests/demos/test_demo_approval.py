@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from ..doors.mcp.agents import Agent, over_http, pictures_of, text_of
-from ..journeys.faulty import DEADLINE_SECONDS
+from ..journeys.faulty_notebook import DEADLINE_SECONDS
 from ..journeys.owner import imported, new_token
 from ..web.app import App
 from ..web.node import needs_packages

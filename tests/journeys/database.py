@@ -16,7 +16,7 @@ import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 import psutil
 
 from ..conftest import Postgres
-from .faulty import wait_until
+from .faulty_notebook import wait_until
 from .server import Folder
 
 T = TypeVar("T")

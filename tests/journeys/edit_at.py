@@ -13,12 +13,12 @@ import json
 import sys
 from random import Random
 
-from quire.connect import connect
+from quire.connection import connect
 from quire.core import events as e
 from quire.core.errors import QuireError
 from quire.core.events import Draft, NotebookEvent
 from quire.core.ids import CellId, LogId
-from quire.core.notebook import Cell, Notebook
+from quire.core.notebook.notebook import Cell, Notebook
 from quire.core.text import Splice, source_hash
 from quire.workspace.clock import new_id
 

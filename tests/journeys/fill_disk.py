@@ -6,9 +6,9 @@ import contextlib
 import sys
 from pathlib import Path
 
-from .far import COUNTING, NUMBERS, ended, execution_of, request, until_printed
-from .faulty import wait_until
-from .living import end_runtimes, holders
+from .faulty_notebook import wait_until
+from .live_runtimes import end_runtimes, holders
+from .remote_runtime import COUNTING, NUMBERS, ended, execution_of, request, until_printed
 from .server import Folder, printed, until
 
 

@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from quire.connect import connect_store
+from quire.connection import connect_store
 from quire.core.events import Scope
 from quire.core.ids import ActorId, LogId
-from quire.doors.carrying import import_notebook
-from quire.runs.left import as_left
-from quire.runs.records import Record, record_of
+from quire.doors.transfer import import_notebook
+from quire.runs.records.run_records import RunRecord, record_of
+from quire.runs.records.run_snapshot import as_left
 from quire.workspace.local import LocalWorkspace
 
 T = TypeVar("T")
@@ -64,10 +64,10 @@ def imported(folder: Path, file: str, name: str | None = None) -> str:
     return owned(folder, taken)
 
 
-def run_record(folder: Path, run: str) -> Record:
+def run_record(folder: Path, run: str) -> RunRecord:
     """What is known of a run, as `quire runs show` tells it."""
 
-    async def read(workspace: LocalWorkspace) -> Record:
+    async def read(workspace: LocalWorkspace) -> RunRecord:
         log = (await workspace.find(run)).log
         now = await workspace.read(log)
         return record_of(log, await as_left(workspace, log, now), now)

@@ -7,13 +7,13 @@ import os
 import sys
 from pathlib import Path
 
-import quire
-from quire.actors.runtime.environments import find
-from quire.actors.runtime.serving import Serving, serve
+from quire.actors.runtime.live_runtime import ServeOptions, serve
+from quire.connection import connect
 from quire.core import events as e
 from quire.core.ids import LogId
-from quire.workspace import access
-from quire.workspace.workspace import Workspace
+from quire.kernels.environments import find
+from quire.workspace.identity import identities
+from quire.workspace.protocol import Workspace
 
 
 async def count(workspace: Workspace, log: LogId, executions: int, over: asyncio.Event) -> None:
@@ -24,7 +24,7 @@ async def count(workspace: Workspace, log: LogId, executions: int, over: asyncio
 
 
 async def main(where: str, notebook: str, executions: int) -> None:
-    workspace = await quire.connect(where, access.runtime("local"))
+    workspace = await connect(where, identities.runtime("local"))
     log = (await workspace.find(notebook)).log
     spec = find("python", None, cwd=Path.cwd(), environ=os.environ)
     over = asyncio.Event()
@@ -32,7 +32,7 @@ async def main(where: str, notebook: str, executions: int) -> None:
     try:
         await serve(
             workspace,
-            Serving(log=log, spec=spec, cwd=Path.cwd(), variables=dict(os.environ), spools=Path.cwd() / "spool"),
+            ServeOptions(log=log, spec=spec, cwd=Path.cwd(), variables=dict(os.environ), spools=Path.cwd() / "spool"),
             over,
         )
     finally:

@@ -18,7 +18,7 @@ import httpx
 
 from quire.core.events import Scope
 
-from .faulty import DEADLINE_SECONDS, QUIRE
+from .faulty_notebook import DEADLINE_SECONDS, QUIRE
 from .owner import check_chains, imported, new_token
 
 T = TypeVar("T")
@@ -44,9 +44,11 @@ def until(look: Callable[[], T | None], why: str) -> T:
 class Folder:
     """A folder with a workspace, and the servers that were started on it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, log: Path | None = None) -> None:
+        """`log` is the file for what servers print, where it is not to be in the folder."""
         self.path = self.root = path
         """Where its verbs are run, and where its workspace is: a test may have a folder in one that others share."""
+        self._log = log or path / "serve.log"
         self.environ = {name: value for name, value in os.environ.items() if name not in ("QUIRE_TOKEN", "QUIRE_URL")}
         self._started: list[subprocess.Popen[str]] = []
 
@@ -73,7 +75,7 @@ class Folder:
 
     def begin(self, *flags: str) -> subprocess.Popen[str]:
         """Start one, and wait for nothing."""
-        with (self.path / "serve.log").open("a") as log:
+        with self._log.open("a") as log:
             process = subprocess.Popen(
                 [QUIRE, "serve", "--no-browser", *flags],
                 cwd=self.path,
@@ -94,7 +96,7 @@ class Folder:
     @property
     def printed(self) -> str:
         """What servers said on stderr."""
-        return (self.path / "serve.log").read_text()
+        return self._log.read_text()
 
     @property
     def said(self) -> str:

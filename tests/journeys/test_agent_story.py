@@ -16,8 +16,8 @@ import pytest
 from PIL import Image
 
 from ..doors.mcp.agents import Agent, over_http, pictures_of, text_of
-from .faulty import DEADLINE_SECONDS
-from .living import end_runtimes
+from .faulty_notebook import DEADLINE_SECONDS
+from .live_runtimes import end_runtimes
 from .owner import new_token
 from .server import Folder, Server, events, run_cell, until
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quire.actors.runtime.ahead import WAIT
+from quire.kernels.process.prestart import WAIT
 
 from ..command import run_process as run
 

@@ -13,7 +13,7 @@ import pytest
 from quire.workspace.clock import new_id
 
 from ..doors.mcp.agents import over_http, over_stdio
-from .living import end_runtimes
+from .live_runtimes import end_runtimes
 from .server import Folder, Server, events, until
 
 SECRET = "# %%\nsalary = 4000\n"

@@ -15,12 +15,12 @@ import pytest
 
 from quire.core.events import Entry
 from quire.core.ids import LogId
-from quire.core.notebook import Notebook
-from quire.core.reduce import fold
-from quire.workspace.remote import RemoteWorkspace
+from quire.core.notebook.notebook import Notebook
+from quire.core.notebook.reduce import fold
+from quire.workspace.remote.remote_workspace import RemoteWorkspace
 
-from .faulty import DEADLINE_SECONDS
-from .living import end_runtimes
+from .faulty_notebook import DEADLINE_SECONDS
+from .live_runtimes import end_runtimes
 from .owner import new_token
 from .server import Folder, Server
 

@@ -13,11 +13,11 @@ from typing import Any
 import httpx
 import pytest
 
-from quire.workspace import whereabouts
+from quire.workspace import server_file
 
 from .database import PASSWORD, OwnPostgres, connected, end_runtimes, folder_on, holders, token_on
-from .far import COUNTING, NUMBERS, Far, ended, request, until_printed
-from .faulty import QUIRE, wait_until
+from .faulty_notebook import QUIRE, wait_until
+from .remote_runtime import COUNTING, NUMBERS, Far, ended, request, until_printed
 from .server import Folder, Server, printed, until
 
 pytestmark = pytest.mark.slow  # each stops a database of its own, and starts servers on it
@@ -137,7 +137,7 @@ def test_a_database_that_goes_away_while_a_server_starts_is_waited_for(
         process = folder.begin("--json")
         wait_until(lambda: connected(url, lambda db: db.fetchval(f"{locks} NOT granted")) > 0, "it is not needed")
         if table == "tokens":
-            known = until(lambda: whereabouts.read(folder.path / ".quire"), "it does not listen")
+            known = until(lambda: server_file.read(folder.path / ".quire"), "it does not listen")
             wait_until(lambda: is_well_at(known.address), "it is never well")
         postgres.stop()
     finally:

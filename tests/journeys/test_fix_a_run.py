@@ -18,8 +18,8 @@ import pytest
 from quire.core.events import Scope
 from quire.core.text import source_hash
 
-from .faulty import wait_until
-from .living import end_runtimes, runtime_of
+from .faulty_notebook import wait_until
+from .live_runtimes import end_runtimes, runtime_of
 from .server import Folder, Server, events, printed, run_cell, until
 
 CELLS = (
@@ -174,7 +174,7 @@ def test_a_run_that_failed_is_fixed_in_its_kernel_and_the_fix_is_proposed_accept
     assert [index for index, mark in enumerate(marks) if mark] == [4]
 
 
-@pytest.mark.slow  # tests/runs/test_proposing.py has it without a server
+@pytest.mark.slow  # tests/runs/test_fix_proposal.py has it without a server
 def test_declined_the_file_stays_as_it_was(place: Place, server: Server) -> None:
     run = place.fails()["run"]
     agent = place.somebody("fixer", "agent", "read", "edit", "run", "bind")
@@ -254,7 +254,7 @@ def test_a_run_whose_kernel_was_not_kept_says_so(place: Place, server: Server) -
     assert ended["state"] == "skipped" and "not kept" in ended["why"], ended
 
 
-@pytest.mark.slow  # tests/runs/test_proposing.py has it without a server
+@pytest.mark.slow  # tests/runs/test_fix_proposal.py has it without a server
 def test_a_source_that_was_changed_meanwhile_refuses_the_fix_with_the_difference(place: Place, server: Server) -> None:
     run = place.fails()["run"]
     agent = place.somebody("fixer", "agent", "read", "edit", "run", "bind")

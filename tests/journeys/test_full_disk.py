@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .faulty import DEADLINE_SECONDS
+from .faulty_notebook import DEADLINE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,7 +10,7 @@ import pytest
 from quire.doors.cli.settings import VARIABLES
 
 from ..doors.mcp.agents import over_http, over_stdio
-from .living import end_runtimes
+from .live_runtimes import end_runtimes
 from .server import Folder, Server, printed, run_cell, until
 
 SENTINEL = "hunter2"

@@ -16,11 +16,11 @@ import pytest
 
 from quire.core.ids import LogId
 from quire.core.values import Json
-from quire.workspace.remote import RemoteWorkspace
+from quire.workspace.remote.remote_workspace import RemoteWorkspace
 
-from .far import Far, token_of_runtime
-from .faulty import DEADLINE_SECONDS
-from .living import end_runtimes, runtime_of
+from .faulty_notebook import DEADLINE_SECONDS
+from .live_runtimes import end_runtimes, runtime_of
+from .remote_runtime import Far, token_of_runtime
 from .server import Folder, Server, events, printed, run_cell, until
 
 CELLS = {
@@ -177,7 +177,7 @@ def test_a_password_is_nowhere_but_in_the_kernel(shared: Folder, server: Server,
     assert {"quire.db", "serve.log", f"{log}.log"} <= names
 
 
-@pytest.mark.slow  # the same as for one that was started here, and tests/actors/test_speaking.py
+@pytest.mark.slow  # the same as for one that was started here, and tests/actors/runtime/test_lane_service.py
 def test_a_runtime_that_somebody_brings_asks_and_tells_as_well(
     folder: Folder, log: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

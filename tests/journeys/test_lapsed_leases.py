@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from .far import NUMBERS, ended, execution_of, folder, log, request, until_printed
-from .faulty import stand_still, wait_until
-from .living import holders, runtime_of
+from .faulty_notebook import stand_still, wait_until
+from .live_runtimes import holders, runtime_of
+from .remote_runtime import NUMBERS, ended, execution_of, folder, log, request, until_printed
 from .server import Folder, Server, events, printed
 
 __all__ = ["folder", "log"]  # fixtures

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ..doors.mcp.agents import Agent, over_http, over_stdio
-from .living import end_runtimes
+from .live_runtimes import end_runtimes
 from .server import Folder, Server, printed, run_cell, until
 
 # Whatever is installed beside Quire, its own name too: kernels, servers and tools of others are among them.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .faulty import DEADLINE_SECONDS, QUIRE
+from .faulty_notebook import DEADLINE_SECONDS, QUIRE
 from .server import Folder
 
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && cd "$0" && exec "$@"'

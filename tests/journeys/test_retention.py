@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from quire.core.ids import LogId
-from quire.stores.sqlite import SqliteStore
+from quire.stores.sqlite.sqlite_store import SqliteStore
 
 from ..run_logs import RunLog, run_append
-from .faulty import wait_until
+from .faulty_notebook import wait_until
 from .server import Folder
 
 OLD, LAST = "01M7GFVPH9AAAAAAAAAAAAAAAA", "01M7GG2K4TBBBBBBBBBBBBBBBB"

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from .faulty import DEADLINE_SECONDS, QUIRE, Faulty, stand_still, wait_until
+from .faulty_notebook import DEADLINE_SECONDS, QUIRE, Faulty, stand_still, wait_until
 from .server import Folder
 
 BEGUN = "open('begun', 'w').close()"
@@ -101,7 +101,7 @@ def test_a_kernel_dies(faulty: Faulty, how: str, why: str) -> None:
     check_left(faulty, told, ["ok", "dead_kernel", "skipped"], ["completed", "failed", "pending"])
 
 
-@pytest.mark.slow  # tests/actors/test_running.py has it; also the first cell has to be over in time
+@pytest.mark.slow  # tests/actors/runtime/test_run_notebook.py has it; also the first cell has to be over in time
 def test_a_cell_swallows_the_interrupt_at_its_timeout(faulty: Faulty) -> None:
     stubborn = "import time\nwhile True:\n    try:\n        time.sleep(600)\n    except KeyboardInterrupt:\n        print('no', flush=True)"
     faulty.write("x = 1", stubborn, "print('never')")
@@ -299,7 +299,7 @@ def test_a_run_is_kept_fixed_and_resumed(faulty: Faulty) -> None:
     faulty.is_left_alone()
 
 
-@pytest.mark.slow  # tests/actors/test_kernels.py has it for one kernel
+@pytest.mark.slow  # tests/kernels/test_local_kernel.py has it for one kernel
 def test_two_who_resume_one_run_do_not_share_its_kernel(faulty: Faulty) -> None:
     """The second would go on with what the first has changed."""
     faulty.write("x = 0", "x += 1\nprint(x)\n1 / 0")
@@ -379,7 +379,7 @@ def test_a_kernel_that_nobody_knows(faulty: Faulty) -> None:
     faulty.is_left_alone()
 
 
-@pytest.mark.slow  # it loads the machine; tests/actors/test_running.py has it without
+@pytest.mark.slow  # it loads the machine; tests/actors/runtime/test_run_notebook.py has it without
 def test_many_flushed_lines_on_a_loaded_machine_and_one_more_cell(faulty: Faulty) -> None:
     busy = [
         subprocess.Popen([sys.executable, "-c", "while True: pass"], env={}) for _ in range(2 * (os.cpu_count() or 1))
@@ -400,7 +400,7 @@ def test_many_flushed_lines_on_a_loaded_machine_and_one_more_cell(faulty: Faulty
     faulty.is_left_alone()
 
 
-@pytest.mark.slow  # tests/actors/test_recorder.py has it without a kernel
+@pytest.mark.slow  # tests/outputs/test_recorder.py has it without a kernel
 def test_ten_thousand_updates_of_a_display(faulty: Faulty) -> None:
     faulty.write(
         "from IPython.display import display\nhandle = display('0', display_id=True)\n"

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .far import Far, far, folder, log
-from .faulty import DEADLINE_SECONDS
+from .faulty_notebook import DEADLINE_SECONDS
+from .remote_runtime import Far, far, folder, log
 from .server import Folder
 
 __all__ = ["far", "folder", "log"]  # fixtures

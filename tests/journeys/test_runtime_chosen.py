@@ -14,10 +14,10 @@ from quire.core.events import Draft
 from quire.core.ids import CellId, ExecutionId, LogId, RuntimeId
 from quire.core.text import source_hash
 from quire.workspace.clock import new_id
-from quire.workspace.remote import RemoteWorkspace
+from quire.workspace.remote.remote_workspace import RemoteWorkspace
 
-from .far import Far, ended, far, request, token_of_runtime
-from .living import end_runtimes, runtime_of
+from .live_runtimes import end_runtimes, runtime_of
+from .remote_runtime import Far, ended, far, request, token_of_runtime
 from .server import Folder, Server, events, printed, until
 from .watcher import Watcher
 
@@ -199,7 +199,7 @@ def test_a_follower_that_is_ten_thousand_events_behind_catches_up_while_more_com
     with server.client(token) as client:
         for start in range(0, 10_000, 1000):
             named = [
-                {"id": new_id(), "event": {"type": "moment_named", "name": f"m{number}", "seq": 1}}
+                {"id": new_id(), "event": {"type": "metadata_set", "values": {"number": number}}}
                 for number in range(start, start + 1000)
             ]
             answer = client.post(f"/api/logs/{log}/events", json={"drafts": named})

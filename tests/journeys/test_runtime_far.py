@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from .far import (
+from .faulty_notebook import DEADLINE_SECONDS, stand_still, wait_until
+from .live_runtimes import end_runtimes, holders
+from .remote_runtime import (
     COUNTING,
     NUMBERS,
     Far,
@@ -26,8 +28,6 @@ from .far import (
     token_of_runtime,
     until_printed,
 )
-from .faulty import DEADLINE_SECONDS, stand_still, wait_until
-from .living import end_runtimes, holders
 from .server import Folder, Server, events, free_port, printed, until
 
 __all__ = ["far", "folder", "log"]  # fixtures
@@ -152,7 +152,7 @@ def test_a_server_that_is_told_to_end_and_comes_back_finds_the_cell_running(
     assert again.end() == 0
 
 
-@pytest.mark.slow  # tests/actors/test_spool.py has it without a server
+@pytest.mark.slow  # tests/actors/runtime/test_spool.py has it without a server
 def test_what_a_runtime_could_not_send_before_it_ended_is_sent_by_the_next(
     site: Site, far: list[Far], tmp_path: Path
 ) -> None:
@@ -178,7 +178,7 @@ def test_what_a_runtime_could_not_send_before_it_ended_is_sent_by_the_next(
         assert runtime.end() == 0
 
 
-@pytest.mark.slow  # tests/actors/test_spool.py has it without a server
+@pytest.mark.slow  # tests/actors/runtime/test_spool.py has it without a server
 def test_a_full_disk_holds_the_cell_back_and_loses_nothing(site: Site, far: list[Far], tmp_path: Path) -> None:
     log = site.notebook(COUNTING.replace("print(i)", 'print(i, "x" * 200)'))
     with line_to(site.server.port) as line, site.server.client(site.token) as client:

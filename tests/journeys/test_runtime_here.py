@@ -8,7 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from .far import (
+from .faulty_notebook import wait_until
+from .live_runtimes import end_runtimes, holders, runtime_of
+from .remote_runtime import (
     NUMBERS,
     ended,
     execution_of,
@@ -20,8 +22,6 @@ from .far import (
     request,
     until_printed,
 )
-from .faulty import wait_until
-from .living import end_runtimes, holders, runtime_of
 from .server import Folder, Server, events, printed, until
 
 __all__ = ["folder", "log"]  # fixtures

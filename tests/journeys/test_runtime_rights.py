@@ -12,7 +12,7 @@ import pytest
 
 from quire.workspace.clock import new_id
 
-from .far import COUNTING, Far, ended, far, request, token_of_runtime
+from .remote_runtime import COUNTING, Far, ended, far, request, token_of_runtime
 from .server import Folder, Server, until
 
 __all__ = ["far"]  # fixtures

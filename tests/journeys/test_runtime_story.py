@@ -11,9 +11,9 @@ import pytest
 from quire.core.codec import type_of
 from quire.workspace.clock import new_id
 
-from .far import Far, ended, far, folder, interrupt, request, token_of_runtime, until_printed
-from .faulty import wait_until
+from .faulty_notebook import wait_until
 from .owner import new_token
+from .remote_runtime import Far, ended, far, folder, interrupt, request, token_of_runtime, until_printed
 from .server import Folder, events, free_port, printed, until
 from .watcher import Watcher
 

@@ -15,11 +15,11 @@ import httpx
 import pytest
 from websockets.sync.client import connect as connect_socket
 
-from quire.doors.http.ports import DEFAULT_PORT
+from quire.doors.http.server.ports import DEFAULT_PORT
 
 from ..terminal import OnTerminal
-from .faulty import DEADLINE_SECONDS, QUIRE, wait_until
-from .living import end_runtimes, holders
+from .faulty_notebook import DEADLINE_SECONDS, QUIRE, wait_until
+from .live_runtimes import end_runtimes, holders
 from .server import Folder, Server, events, free_port, printed, run_cell, until
 
 SALES = '# %% name="define"\nx = 41\n\n# %% name="show"\nprint(x + 1)\n'

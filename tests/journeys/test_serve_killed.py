@@ -14,9 +14,9 @@ from quire.core.errors import Unavailable
 from quire.core.events import Draft, Entry
 from quire.core.ids import CellId, EventId, LogId
 from quire.workspace.clock import new_id
-from quire.workspace.remote import RemoteWorkspace
+from quire.workspace.remote.remote_workspace import RemoteWorkspace
 
-from .faulty import DEADLINE_SECONDS
+from .faulty_notebook import DEADLINE_SECONDS
 from .server import Folder, Server, free_port
 
 LOG = LogId("01M7GFVPH90000000000000000")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ..doors.mcp.agents import Agent, over_http, over_stdio
-from .living import end_runtimes
+from .live_runtimes import end_runtimes
 from .server import Folder, Server
 from .writers import AgentWriter, Call, PersonWriter, Writer, marks
 

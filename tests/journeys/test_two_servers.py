@@ -12,13 +12,13 @@ from typing import Any, cast
 import pytest
 
 from quire.core.values import Json
-from quire.workspace.lanes import Heard
-from quire.workspace.remote import RemoteWorkspace
+from quire.workspace.lanes.lanes import LaneEntry
+from quire.workspace.remote.remote_workspace import RemoteWorkspace
 
 from ..doors.mcp.agents import over_stdio
 from .database import OwnPostgres, connected, end_runtimes, folder_on, token_on
-from .far import Far
-from .faulty import DEADLINE_SECONDS
+from .faulty_notebook import DEADLINE_SECONDS
+from .remote_runtime import Far
 from .server import Server, printed, until
 from .test_lanes import CELLS, PASSWORD, answer, asked, reached, request
 
@@ -75,12 +75,12 @@ async def at(server: Server, token: str) -> AsyncGenerator[RemoteWorkspace]:
 
 
 @asynccontextmanager
-async def hearing(workspace: RemoteWorkspace, lane: str) -> AsyncGenerator[asyncio.Queue[Heard]]:
+async def hearing(workspace: RemoteWorkspace, lane: str) -> AsyncGenerator[asyncio.Queue[LaneEntry]]:
     """What is said on a lane, as it comes."""
-    found: asyncio.Queue[Heard] = asyncio.Queue()
+    found: asyncio.Queue[LaneEntry] = asyncio.Queue()
 
     async def listen() -> None:
-        async with aclosing(cast("AsyncGenerator[Heard]", workspace.lanes.hear(lane))) as said:
+        async with aclosing(cast("AsyncGenerator[LaneEntry]", workspace.lanes.hear(lane))) as said:
             async for each in said:
                 found.put_nowait(each)
 
@@ -92,7 +92,7 @@ async def hearing(workspace: RemoteWorkspace, lane: str) -> AsyncGenerator[async
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def until_heard(found: asyncio.Queue[Heard], **fields: Json) -> Heard:
+async def until_heard(found: asyncio.Queue[LaneEntry], **fields: Json) -> LaneEntry:
     """The first message with these fields."""
     async with asyncio.timeout(DEADLINE_SECONDS):
         while True:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ..doors.mcp.agents import over_http, over_stdio
-from .living import end_runtimes
+from .live_runtimes import end_runtimes
 from .server import Folder, Server
 
 # A terminal takes what is between ESC ] and BEL for the title of its window, and shows nothing of it.

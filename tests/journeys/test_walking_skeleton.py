@@ -12,13 +12,13 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from pathlib import Path
 
-import quire
+from quire.connection import connect
 from quire.core import events as e
 from quire.core.events import Draft, KnownEvent
 from quire.core.ids import CellId, ExecutionId, LogId
 from quire.core.text import Splice, source_hash
 from quire.workspace.clock import new_id
-from quire.workspace.workspace import Workspace
+from quire.workspace.protocol import Workspace
 
 ROOT = Path(__file__).parents[2]
 QUIRE = Path(sys.executable).with_name("quire")
@@ -58,7 +58,7 @@ async def write_notebook(workspace: Workspace, log: LogId) -> None:
 
 
 async def test_a_notebook_is_written_run_followed_and_shown(tmp_path: Path) -> None:
-    workspace = await quire.connect(tmp_path)
+    workspace = await connect(tmp_path)
     log = LogId(new_id())
     await write_notebook(workspace, log)
 

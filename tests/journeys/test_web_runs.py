@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from .living import end_runtimes, runtime_of
+from .live_runtimes import end_runtimes, runtime_of
 from .server import Folder, events, printed, run_cell, until
 
 SALES = """# %% tags=["parameters"]

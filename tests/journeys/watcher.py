@@ -11,9 +11,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect as connect_socket
 
 from quire.core.events import Entry, Stream
-from quire.core.notebook import Notebook
-from quire.core.reduce import fold
-from quire.workspace import wire
+from quire.core.notebook.notebook import Notebook
+from quire.core.notebook.reduce import fold
+from quire.workspace.wire import frames
 
 from .server import Server
 
@@ -35,9 +35,9 @@ class Watcher:
     def _read(self) -> None:
         with contextlib.suppress(ConnectionClosed):
             for text in self._socket:
-                frame = msgspec.json.decode(text, type=wire.FromServer)
-                assert isinstance(frame, wire.Events), frame
-                self.entries += [wire.to_entry(entry) for entry in frame.entries]
+                frame = msgspec.json.decode(text, type=frames.FromServer)
+                assert isinstance(frame, frames.Events), frame
+                self.entries += [frames.to_entry(entry) for entry in frame.entries]
 
     @property
     def numbers(self) -> list[int]:

@@ -15,11 +15,11 @@ import httpx
 import msgspec
 
 from quire.core import events as e
-from quire.core.notebook import Notebook
-from quire.core.reduce import fold
+from quire.core.notebook.notebook import Notebook
+from quire.core.notebook.reduce import fold
 from quire.core.text import Splice, source_hash
-from quire.workspace import wire
 from quire.workspace.clock import new_id
+from quire.workspace.wire import frames
 
 Call: TypeAlias = Callable[[list[dict[str, Any]]], tuple[bool, dict[str, Any]]]
 """Sends a batch of edits; whether it was made, and the facts."""
@@ -223,7 +223,9 @@ class PersonWriter(Writer):
     def _follow(self) -> None:
         answer = self._client.get(f"/api/logs/{self._log}/events", params={"since": self._seen.seq})
         assert answer.status_code == 200, answer.text
-        self._seen = fold(map(wire.to_entry, msgspec.json.decode(answer.content, type=wire.Page).entries), self._seen)
+        self._seen = fold(
+            map(frames.to_entry, msgspec.json.decode(answer.content, type=frames.LogPage).entries), self._seen
+        )
 
     def step(self) -> None:
         """Type something into a cell as it was seen last."""

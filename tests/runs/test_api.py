@@ -24,12 +24,13 @@ import pytest
 
 import quire
 from quire import NotFound
+from quire.connection import connect
 from quire.core.outcome import Outcome, outcome_of
 from quire.runs.api import RunOutcome
 
 from ..command import run_process as run_command
-from ..doors.test_papermill_flags import papermills_flags
-from ..journeys.faulty import wait_until
+from ..doors.cli.test_papermill_flags import papermills_flags
+from ..journeys.faulty_notebook import wait_until
 from .test_languages import cell, notebook
 
 SALES = """\
@@ -58,7 +59,7 @@ def of_log(folder: Path, run: str) -> Outcome:
     """The outcome as whoever reads the log has it."""
 
     async def read() -> Outcome:
-        workspace = await quire.connect(folder)
+        workspace = await connect(folder)
         try:
             return outcome_of(cast("Any", run), await workspace.read(cast("Any", run)))
         finally:

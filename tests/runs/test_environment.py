@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from quire.runs.asking import command_for
+from quire.runs.provision import command_for
 
-from ..actors.test_environments import environment
 from ..command import QUIRE
+from ..kernels.test_environments import environment
 
 ROOT = Path(__file__).parents[2]
 UV = str(Path(sys.executable).with_name("uv"))
@@ -87,7 +87,7 @@ def test_two_notebooks_with_environments_of_their_own_each_get_their_version_of_
 
 
 def test_the_environment_that_is_active_comes_before_the_nearest(tmp_path: Path) -> None:
-    """Which variables say so: tests/actors/test_environments.py."""
+    """Which variables say so: tests/kernels/test_environments.py."""
     active = environment(tmp_path / "active", version="3.0")
     environment(tmp_path / ".venv", version="1.0")
     (tmp_path / "x.py").write_text(WHERE)

@@ -15,7 +15,7 @@ import pytest
 import quire
 
 from ..command import run_process as run
-from ..kernels import register
+from ..other_kernels import register
 
 
 @pytest.fixture

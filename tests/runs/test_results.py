@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-import quire
+from quire.connection import connect
 from quire.core.ids import LogId
 from quire.core.results import declared
-from quire.files import formats
-from quire.runs.results import Rows, results
+from quire.formats import registry
+from quire.runs.records.result_rows import Rows, results
 
 from ..command import run_process as run
-from ..kernels import register
+from ..other_kernels import register
 
 RECORDS = """\
 # /// script
@@ -101,7 +101,7 @@ class Ran:
         """What the log says went wrong."""
 
         async def read() -> str | None:
-            workspace = await quire.connect(self.folder)
+            workspace = await connect(self.folder)
             try:
                 of_log = (await workspace.read(LogId(self.outcome["run"]))).run
                 return of_log.fault.evalue if of_log is not None and of_log.fault is not None else None
@@ -339,9 +339,9 @@ def test_what_the_page_records_is_what_it_reads(tmp_path: Path) -> None:
 
 def test_what_the_page_declares_is_declared() -> None:
     (frontmatter,), (_, _, block) = examples("yaml"), examples("python")
-    names = [each.name for each in declared(formats.read(f"---\n{frontmatter}---\n", "a.md"))]
+    names = [each.name for each in declared(registry.read(f"---\n{frontmatter}---\n", "a.md"))]
     assert names == ["health_score", "rows", "region", "best", "trend", "notes"]
-    assert [each.name for each in declared(formats.read(block, "a.py"))] == ["health_score", "rows"]
+    assert [each.name for each in declared(registry.read(block, "a.py"))] == ["health_score", "rows"]
 
 
 @pytest.mark.slow

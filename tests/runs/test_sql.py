@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from quire.actors.runtime import sql
 from quire.core.errors import BadInput
 from quire.core.ids import CellId
-from quire.core.sheet import Sheet, SheetCell
+from quire.core.sheet.sheet import Sheet, SheetCell
+from quire.kernels import sql_cells
 
-from ..actors.test_environments import environment
+from ..kernels.test_environments import environment
 from .test_environment import quire
 
 SALES = """\
@@ -167,14 +167,14 @@ def test_a_kernel_of_another_language_is_refused_before_the_first_cell(tmp_path:
     ],
 )
 def test_a_cell_is_a_variable_if_its_name_can_be_one(name: str | None, variable: str | None) -> None:
-    assert sql.variable(name) == variable
+    assert sql_cells.variable(name) == variable
 
 
 @pytest.mark.parametrize("language", ["R", "bash", ""])
 def test_code_is_made_for_python_alone(language: str) -> None:
     with pytest.raises(BadInput, match="SQL runs in Python kernels"):
-        sql.as_code("SELECT 1", language)
+        sql_cells.as_code("SELECT 1", language)
     sheet = Sheet(cells=(SheetCell(id=CellId("c1"), source="1"), SheetCell(id=CellId("c2"), kind="sql", source="2")))
     with pytest.raises(BadInput, match="cell c2 is SQL"):
-        sql.check(sheet, language)
-    sql.check(sheet, "Python")
+        sql_cells.check(sheet, language)
+    sql_cells.check(sheet, "Python")

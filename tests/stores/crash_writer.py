@@ -12,7 +12,7 @@ from quire.core.events import CommentAdded, Draft, KnownEvent, NotebookCreated
 from quire.core.ids import CommentId, EventId, LogId
 from quire.workspace.local import LocalWorkspace
 
-from ..places import workspace_at
+from ..store_location import workspace_at
 
 
 async def write(workspace: LocalWorkspace, name: str, log: LogId) -> None:

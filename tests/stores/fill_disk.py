@@ -12,7 +12,7 @@ from quire.core.ids import CommentId, LogId
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
 
-from ..places import workspace_at
+from ..store_location import workspace_at
 
 LOG = LogId("n1")
 

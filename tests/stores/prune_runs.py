@@ -6,11 +6,12 @@ import asyncio
 import sys
 from pathlib import Path
 
-from quire.stores.blobs_folder import FolderBlobs
-from quire.stores.sqlite import SqliteStore
-from quire.workspace import access, pruning
+from quire.stores.blobs.folder_blobs import FolderBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
+from quire.workspace import prune_runs
+from quire.workspace.identity import identities
+from quire.workspace.identity.blob_access import References
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.references import References
 
 
 def tell(word: str) -> None:
@@ -22,14 +23,14 @@ def tell(word: str) -> None:
 async def main(folder: Path) -> None:
     """Prune run by run; after each, collect what nothing refers to, however young."""
     store, blobs = SqliteStore(folder / "quire.db"), FolderBlobs(folder / "blobs")
-    workspace = LocalWorkspace(store, blobs, access.owner())
+    workspace = LocalWorkspace(store, blobs, identities.owner())
     references = References(store)
     plan = await workspace.plan_prune("30d")
     tell("ready")
-    async for step in pruning.prune(store, access.owner(), plan):
+    async for step in prune_runs.prune(store, identities.owner(), plan):
         assert step.pruned is not None, step
         tell(step.pruned.log)
-        await pruning.collect_blobs(store, blobs, references, grace_seconds=0)
+        await prune_runs.collect_blobs(store, blobs, references, grace_seconds=0)
     await workspace.close()
 
 

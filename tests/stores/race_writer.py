@@ -11,7 +11,7 @@ from quire.core.events import Draft
 from quire.core.ids import CellId, EventId, LogId
 from quire.core.text import Splice
 
-from ..places import workspace_at
+from ..store_location import workspace_at
 
 LOG, CELL = LogId("shared"), CellId("cell")
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from quire.workspace.verifying import verify_log
+from quire.workspace.verification import verify_log
 
 from ..conftest import Postgres
-from ..places import open_place
+from ..store_location import open_place
 from .test_race import race
 
 CYCLES = 100 if os.environ.get("QUIRE_TORTURE") else 10

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from quire.core.ids import LogId
-from quire.stores import file_notify, sqlite_news, sqlite_writer
-from quire.stores.file_notify import Listener, folder_of, notify
-from quire.stores.sqlite import SqliteStore
+from quire.stores.sqlite import change_notifier, file_notify, writer
+from quire.stores.sqlite.file_notify import FileListener, folder_of, notify
+from quire.stores.sqlite.sqlite_store import SqliteStore
 
 from ..contracts.test_store import LOG, append
 
@@ -49,7 +49,7 @@ async def test_what_another_process_writes_is_seen_though_nobody_ever_looks_by_i
     stores: tuple[SqliteStore, SqliteStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("POLL_SECONDS", "UNTOLD_SECONDS"):
-        monkeypatch.setattr(sqlite_news, name, NEVER)
+        monkeypatch.setattr(change_notifier, name, NEVER)
     assert await seen_by(*stores) == [1, 2]
 
 
@@ -59,19 +59,19 @@ async def test_a_writer_that_was_killed_before_it_could_tell_is_seen_all_the_sam
     def silent(folder: Path, logs: object) -> None:
         """Tell nobody."""
 
-    monkeypatch.setattr(sqlite_writer, "notify", silent)
-    monkeypatch.setattr(sqlite_news, "UNTOLD_SECONDS", 0.05)
+    monkeypatch.setattr(writer, "notify", silent)
+    monkeypatch.setattr(change_notifier, "UNTOLD_SECONDS", 0.05)
     assert await seen_by(*stores) == [1, 2]
 
 
 async def test_where_the_system_cannot_tell_it_is_looked(
     stores: tuple[SqliteStore, SqliteStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def none_left(self: Listener) -> None:
+    def none_left(self: FileListener) -> None:
         raise OSError("too many open files")
 
-    monkeypatch.setattr(file_notify.Listener, "_open", none_left)
-    monkeypatch.setattr(sqlite_news, "UNTOLD_SECONDS", NEVER)
+    monkeypatch.setattr(file_notify.FileListener, "_open", none_left)
+    monkeypatch.setattr(change_notifier, "UNTOLD_SECONDS", NEVER)
     assert await seen_by(*stores) == [1, 2]
 
 
@@ -79,7 +79,7 @@ async def test_where_the_system_cannot_tell_it_is_looked(
 async def test_it_is_looked_again_when_somebody_takes_the_folder_away(
     stores: tuple[SqliteStore, SqliteStore], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_news, "UNTOLD_SECONDS", NEVER)
+    monkeypatch.setattr(change_notifier, "UNTOLD_SECONDS", NEVER)
     assert await seen_by(*stores, lambda: shutil.rmtree(folder_of(tmp_path / "quire.db"))) == [1, 2]
 
 
@@ -87,7 +87,7 @@ async def test_it_is_looked_again_when_somebody_takes_the_folder_away(
 def test_only_who_follows_a_log_is_woken_by_it_and_who_follows_all_by_each(tmp_path: Path) -> None:
     """40 notebooks in which nothing happens are not woken by the one in which something does."""
     folder = tmp_path / "wake"
-    one, everything = Listener(folder), Listener(folder)
+    one, everything = FileListener(folder), FileListener(folder)
     one.watch(LOG)
     everything.watch(None)
     try:

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quire.core import events as e
-from quire.core import executions
 from quire.core.events import Entry
 from quire.core.ids import CellId
-from quire.core.notebook import Notebook
-from quire.core.reduce import fold
+from quire.core.notebook import executions
+from quire.core.notebook.notebook import Notebook
+from quire.core.notebook.reduce import fold
 from quire.stores.index import TABLES, IndexRows, index_log
 
-from ..play import logs
-from ..ruled import LOCAL, A, Log, X, Y, Z
+from ..random_logs import logs
+from ..two_cell_log import LOCAL, A, Log, X, Y, Z
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from quire.actors.mirror import mirror_once
-from quire.connect import connect_store
+from quire.connection import connect_store
 from quire.core import events as e
 from quire.core.errors import BadInput, Refused
 from quire.core.events import Draft

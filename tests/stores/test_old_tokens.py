@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from quire.connect import connect_store
+from quire.connection import connect_store
 from quire.core import events as e
 from quire.core.errors import Refused
 from quire.core.events import Draft, Entry, KnownEvent
 from quire.core.ids import WORKSPACE_LOG, ActorId, CommentId, ExecutionId, LogId, RuntimeId
 from quire.core.text import source_hash
-from quire.workspace.access import OWNER_SCOPES, Identity
 from quire.workspace.clock import new_id
+from quire.workspace.identity.identities import OWNER_SCOPES, Identity
 from quire.workspace.local import LocalWorkspace
 
 from .old import old_workspace

@@ -13,14 +13,14 @@ import pytest
 from quire.core import codec
 from quire.core import events as e
 from quire.core.chain import digest
+from quire.core.event_fields import blob_refs
 from quire.core.ids import WORKSPACE_LOG, CellId, ExecutionId, LogId
-from quire.core.shape import blob_refs
 from quire.core.text import source_hash
-from quire.stores.blobs_folder import FolderBlobs
-from quire.stores.sqlite import SqliteStore
-from quire.stores.store import About, Append, Unsealed
-from quire.workspace import access
+from quire.stores.blobs.folder_blobs import FolderBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
+from quire.stores.store import Append, LogSummary, UnsealedRecord
 from quire.workspace.clock import new_id
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
 
 from ..run_logs import RunLog, run_append
@@ -35,10 +35,10 @@ def shows(cell: str, ref: e.BlobRef) -> e.OutputsImported:
     return e.OutputsImported(execution=x, cell=CellId(cell), source_hash=source_hash(""), outputs=(shown,))
 
 
-def sealed(event: e.KnownEvent, at: str) -> Unsealed:
+def sealed(event: e.KnownEvent, at: str) -> UnsealedRecord:
     payload = codec.encode(event)
     type = codec.type_of(event)
-    return Unsealed(new_id(), None, None, at, access.owner().actor, None, type, payload, digest(payload))
+    return UnsealedRecord(new_id(), None, None, at, identities.owner().actor, None, type, payload, digest(payload))
 
 
 async def fill(folder: Path) -> None:
@@ -47,7 +47,9 @@ async def fill(folder: Path) -> None:
     shared = await blobs.put(b"shared" * 1000)
     begun = [e.NotebookCreated(name="sales"), e.CellAdded(cell=CellId("c1"), after=None), shows("c1", shared)]
     records = tuple(sealed(event, "2026-01-01T00:00:00.000000Z") for event in begun)
-    await store.append([Append(log=NOTEBOOK, kind="notebook", expected=0, records=records, about=About(name="sales"))])
+    await store.append(
+        [Append(log=NOTEBOOK, kind="notebook", expected=0, records=records, about=LogSummary(name="sales"))]
+    )
     for number in range(RUNS):
         run = run_append(RunLog(log=LogId(new_id()), minute=number))
         (recorded,) = await store.append([run])
@@ -62,7 +64,7 @@ async def fill(folder: Path) -> None:
 async def look(folder: Path) -> tuple[set[LogId], set[LogId]]:
     """Which runs there are and which are gone; everything that is there verifies, and has its blobs."""
     store, blobs = SqliteStore(folder / "quire.db"), FolderBlobs(folder / "blobs")
-    workspace = LocalWorkspace(store, blobs, access.owner())
+    workspace = LocalWorkspace(store, blobs, identities.owner())
     verified = [each async for each in workspace.verify()]
     assert [each.flaw for each in verified if each.flaw is not None] == []
     for each in verified:

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, BrowserType, ConsoleMes
 
 from quire.core.events import Scope
 
-from ..journeys.living import end_runtimes
+from ..journeys.live_runtimes import end_runtimes
 from ..journeys.owner import owned
 from ..journeys.server import Folder, Server
 from .node import NODE, WEB

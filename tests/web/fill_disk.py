@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from ..journeys.fill_disk import fill
 from ..journeys.server import until
 from .app import App, answered, chromium
-from .editing import edit, until_recorded
+from .editor_actions import edit, until_recorded
 
 TOLD = (
     "Nothing can be saved right now: the disk of the server is full. "

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlparse
 
 from playwright.sync_api import Locator, Page, expect
 
-from quire.stores.sqlite import SqliteStore
+from quire.stores.sqlite.sqlite_store import SqliteStore
 
 from ..run_logs import RunLog, run_append
 from .app import App

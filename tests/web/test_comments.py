@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from quire.workspace import access
 from quire.workspace.clock import new_id
+from quire.workspace.identity import identities
 
 from ..doors.mcp.agents import Agent, over_http, text_of
 from .app import App, answered
 from .axe import serious
 
-OWNER = access.owner().actor.partition(":")[2]
+OWNER = identities.owner().actor.partition(":")[2]
 """As whom `page` is signed in."""
 
 

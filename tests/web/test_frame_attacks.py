@@ -16,7 +16,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from .app import PATIENCE, App
 from .listeners import Listener, listening, self_signed
 from .node import needs_packages
-from .shown import frame_of, html, imported, outputs_of
+from .output_cells import frame_of, html, imported, outputs_of
 
 pytestmark = [needs_packages, pytest.mark.slow]
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 from quire.core.text import source_hash
 from quire.workspace.clock import new_id
 
-from ..doors.folder import QuickFolder
+from ..doors.cli.cli_folder import QuickFolder
 from .app import PATIENCE, App, answered
 from .node import NODE, WEB
 from .notebook import Book

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
 from .app import PATIENCE, App, answered
-from .editing import edit, editor, edits, shown, until_recorded, until_shown
+from .editor_actions import edit, editor, edits, shown, until_recorded, until_shown
 
 FOX = "\N{FOX FACE}"
 AWAY = "The server does not answer."

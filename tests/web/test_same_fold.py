@@ -12,10 +12,10 @@ from hypothesis import given, settings
 
 from quire.core import codec
 from quire.core.events import Entry
-from quire.core.reduce import fold
-from quire.core.stale import stale_cells
+from quire.core.notebook.reduce import fold
+from quire.core.notebook.staleness import stale_cells
 
-from ..play import logs
+from ..random_logs import logs
 from .node import NODE, WEB, needs_packages
 
 pytestmark = needs_packages

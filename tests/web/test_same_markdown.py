@@ -7,7 +7,7 @@ import re
 import subprocess
 
 from quire.core.values import Json
-from quire.files.html_markdown import Headings, render
+from quire.formats.html.markdown import Headings, render
 
 from .node import NODE, WEB, needs_packages
 

@@ -15,10 +15,10 @@ from quire.core import events as e
 from quire.core.errors import QuireError
 from quire.core.events import Entry, NotebookEvent
 from quire.core.ids import ActorId, CellId, EventId, ExecutionId, LogId, ProposalId
-from quire.core.notebook import Notebook
-from quire.core.reduce import fold
-from quire.core.rules import Asking, accept
-from quire.core.rules.cells import bases, edits_of
+from quire.core.notebook.notebook import Notebook
+from quire.core.notebook.reduce import fold
+from quire.core.rules.acceptance import SubmissionContext, accept
+from quire.core.rules.cell_rules import bases, edits_of
 from quire.core.text import Splice, source_hash
 
 from .node import NODE, WEB, needs_packages
@@ -49,7 +49,7 @@ class Log:
                 (cell, base): [edit for entry in self.entries if entry.seq > base for edit in edits_of(entry, cell)]
                 for cell, base in wanted
             }
-            asking = Asking(actor=actor, at=at, seq=self.now.seq, earlier=earlier)
+            asking = SubmissionContext(actor=actor, at=at, seq=self.now.seq, earlier=earlier)
             recorded = accept(self.now, event, asking)
         except QuireError:
             return False

@@ -13,9 +13,9 @@ from playwright.sync_api import Browser, expect
 from quire.core.events import Scope
 
 from ..journeys.database import OwnPostgres, token_on
-from ..journeys.faulty import DEADLINE_SECONDS
+from ..journeys.faulty_notebook import DEADLINE_SECONDS
 from .app import EVERYTHING, App
-from .editing import edit, until_recorded
+from .editor_actions import edit, until_recorded
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,8 +11,8 @@ from quire.core import events as e
 from quire.core.errors import BadInput, Conflict, QuireError
 from quire.core.events import Draft, KnownEvent
 from quire.core.ids import LogId
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.memory import MemoryStore
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.memory_store import MemoryStore
 from quire.workspace.bound_files import is_same_file
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from quire.core.chain import Record, digest
 from quire.core.errors import Unavailable
 from quire.core.ids import ActorId, EventId, LogId
-from quire.stores.memory import MemoryStore
-from quire.stores.store import Append, Growth, Unsealed
-from quire.workspace import fanout as fanout_module
-from quire.workspace import fanout_ring
-from quire.workspace.fanout import AT_ONCE, FEW, OFTENER, Fanout
-from quire.workspace.fanout_channel import Cursor
-from quire.workspace.fanout_ring import FRAME_BYTES, RING_BYTES, RING_ENTRIES, SLACK_BYTES, Page, Ring
-from quire.workspace.wire import Events
+from quire.stores.memory_store import MemoryStore
+from quire.stores.store import Append, Growth, UnsealedRecord
+from quire.workspace.subscriptions import fanout as fanout_module
+from quire.workspace.subscriptions import ring
+from quire.workspace.subscriptions.fanout import AT_ONCE, FEW, OFTENER, Fanout
+from quire.workspace.subscriptions.log_channel import Cursor
+from quire.workspace.subscriptions.ring import FRAME_BYTES, RING_BYTES, RING_ENTRIES, SLACK_BYTES, EncodedPage, Ring
+from quire.workspace.wire.frames import Events
 
 LOG = LogId("n1")
 
@@ -66,7 +66,7 @@ async def append(store: MemoryStore, count: int, text: str = "", type: str = "me
     for number in range(head + 1, head + count + 1):
         payload = f'{{"type":"{type}","values":{{"n":{number},"text":"{text}"}}}}'
         now = "2026-01-01T00:00:00.000000Z"
-        record = Unsealed(
+        record = UnsealedRecord(
             EventId(f"e{number}"), None, None, now, ActorId("human:ada"), None, type, payload, digest(payload)
         )
         await store.append([Append(log=LOG, kind="notebook", expected=number - 1, records=(record,))])
@@ -77,7 +77,7 @@ class Reader:
 
     def __init__(self) -> None:
         self.woken = asyncio.Event()
-        self.pages: list[Page] = []
+        self.pages: list[EncodedPage] = []
         self.cursor: Cursor
 
     async def watch(self, fanout: Fanout, since: int = 0) -> Reader:
@@ -95,7 +95,7 @@ class Reader:
         return [entry.seq for page in self.pages for entry in frame_of(page).entries]
 
 
-def frame_of(page: Page) -> Events:
+def frame_of(page: EncodedPage) -> Events:
     return msgspec.json.decode(page.frame("x"), type=Events)
 
 
@@ -146,7 +146,7 @@ async def test_what_comes_within_a_tick_is_one_page(store: CountedStore, fanout:
 async def test_who_is_far_behind_is_fed_from_the_store_and_then_from_memory(
     store: CountedStore, fanout: Fanout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fanout_ring, "SLACK_BYTES", 0)
+    monkeypatch.setattr(ring, "SLACK_BYTES", 0)
     await append(store, 3000)
     near = await Reader().watch(fanout, 3000)
     far = await Reader().watch(fanout, 10)
@@ -257,5 +257,5 @@ def test_a_frame_is_what_encoding_it_would_give(id: str, head: int) -> None:
         id.encode()
     except UnicodeEncodeError:
         return
-    page = Page(3, [], head)
+    page = EncodedPage(3, [], head)
     assert page.frame(id).encode() == msgspec.json.encode(Events(id=id, entries=[], head=head))

@@ -18,14 +18,14 @@ from websockets.http11 import Request, Response
 
 from quire.core.errors import BadInput, QuireError, Refused, Unavailable
 from quire.core.ids import ActorId, LogId
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.memory import MemoryStore
-from quire.workspace import access
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.memory_store import MemoryStore
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.remote import RemoteWorkspace
-from quire.workspace.remote_address import read_address
+from quire.workspace.remote.remote_workspace import RemoteWorkspace
+from quire.workspace.remote.server_address import read_address
 
-from ..serving import served
+from ..http_server import served
 
 SECRET = "quire_s3cret-of-ada"
 LOG = LogId("n1")
@@ -311,7 +311,7 @@ def certificate(tmp_path: Path) -> Path:
 async def test_a_certificate_that_nobody_vouches_for_is_not_trusted(
     certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace = LocalWorkspace(MemoryStore(), MemoryBlobs(), access.owner())
+    workspace = LocalWorkspace(MemoryStore(), MemoryBlobs(), identities.owner())
     secret = (await workspace.create_token(ActorId("human:ada"), ["read"])).secret
     async with served(workspace, ssl_certfile=str(certificate)) as server:
         url = server.url.replace("http://", "https://")
@@ -328,6 +328,6 @@ async def test_a_certificate_that_nobody_vouches_for_is_not_trusted(
 
 
 async def test_a_server_that_does_not_encrypt_is_told() -> None:
-    workspace = LocalWorkspace(MemoryStore(), MemoryBlobs(), access.owner())
+    workspace = LocalWorkspace(MemoryStore(), MemoryBlobs(), identities.owner())
     async with served(workspace) as server:
         assert "does not encrypt" in await failing(server.url.replace("http://", "https://"))

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs"
 
 import { writeNotebook } from "../src/core/notebook.ts"
 import { fold } from "../src/core/reduce.ts"
-import { staleCells } from "../src/core/stale.ts"
+import { staleCells } from "../src/core/staleness.ts"
 import type { Entry } from "../src/core/types.gen.ts"
 
 const lines = readFileSync(0, "utf-8").split("\n").filter(Boolean)

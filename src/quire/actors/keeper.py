@@ -2,7 +2,7 @@
 
 It never runs anything again. Whoever opens a workspace calls `end_lost`, which ends only what belongs to a process that
 is gone: so the log tells the true status to the first who looks. A lease that lapsed proves nothing by itself
-(lapse_watch.py): a server's `Keeper` ends its work after it has watched for a whole lease that nobody renewed it.
+(workspace/log/lapse_watch.py): a server's `Keeper` ends its work after it has watched for a whole lease that nobody renewed it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from ..core import events as e
 from ..core.errors import Conflict, NotFound, Refused
 from ..core.events import Draft, Fault, KnownEvent
 from ..core.ids import ExecutionId, LogId, ProposalId, RuntimeId
-from ..core.notebook import Notebook
+from ..core.notebook.notebook import Notebook
 from ..workspace.clock import new_id
-from ..workspace.holders import is_gone, is_process
-from ..workspace.holds import is_started, runtime_hold
-from ..workspace.lapse_watch import LapseWatch
 from ..workspace.local import LocalWorkspace
-from ..workspace.workspace import Held, Workspace
+from ..workspace.log.lapse_watch import LapseWatch
+from ..workspace.log.locks import is_started, runtime_hold
+from ..workspace.log.process_id import is_gone, is_process
+from ..workspace.protocol import HeldClaim, Workspace
 
 SERVER_GRACE_SECONDS = 60.0
 """What a server that starts gives those who could not reach it while it was away."""
@@ -34,7 +34,7 @@ SILENT = "Its lease ran out: what ran it was not heard of in time, and did not s
 async def end_lost(
     system: LocalWorkspace,
     grace_seconds: float = 0,
-    is_left: Callable[[Held], bool] = lambda held: True,
+    is_left: Callable[[HeldClaim], bool] = lambda held: True,
 ) -> list[LogId]:
     """End what was claimed by a process that is gone; return the logs that say so now. `system` acts as Quire itself.
 
@@ -55,7 +55,7 @@ class Keeper:
     """Looks again and again for what nobody works on, and ends it. `watch` says how long a lapse has to be watched."""
 
     def __init__(
-        self, system: LocalWorkspace, watch: LapseWatch, is_left: Callable[[Held], bool] = lambda held: True
+        self, system: LocalWorkspace, watch: LapseWatch, is_left: Callable[[HeldClaim], bool] = lambda held: True
     ) -> None:
         self._system, self._watch, self._is_left = system, watch, is_left
 
@@ -85,11 +85,11 @@ class Keeper:
         return {RuntimeId(each.allows.actor) for each in tokens} - valid
 
 
-def _name(held: Held) -> str:
+def _name(held: HeldClaim) -> str:
     return f"{held.log} {held.claim}"
 
 
-async def _is_certainly_gone(system: LocalWorkspace, held: Held, is_left: Callable[[Held], bool]) -> bool:
+async def _is_certainly_gone(system: LocalWorkspace, held: HeldClaim, is_left: Callable[[HeldClaim], bool]) -> bool:
     """Whether it is certain that nobody will go on with what was claimed."""
     if is_gone(held.claim.runtime):
         return True
@@ -99,7 +99,7 @@ async def _is_certainly_gone(system: LocalWorkspace, held: Held, is_left: Callab
     return holder is not None and is_gone(holder)
 
 
-async def _close(system: LocalWorkspace, held: Held, why: str | None = None) -> list[LogId]:
+async def _close(system: LocalWorkspace, held: HeldClaim, why: str | None = None) -> list[LogId]:
     ended = await _end(system, held, why)
     await system.release(held.log, held.claim)
     return [held.log] if ended else []
@@ -132,7 +132,7 @@ async def bury(system: Workspace, log: LogId, runtime: RuntimeId) -> None:
         await system.submit(log, [Draft(id=new_id(), event=e.RuntimeDetached(runtime=runtime))])
 
 
-async def _end(system: Workspace, held: Held, why: str | None = None) -> bool:
+async def _end(system: Workspace, held: HeldClaim, why: str | None = None) -> bool:
     """`why` is known by whoever knows more than can be seen from here."""
     why = why or (GONE if is_gone(held.claim.runtime) else SILENT)
     with contextlib.suppress(NotFound, Refused, Conflict):  # it came to its end meanwhile

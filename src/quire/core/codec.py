@@ -16,9 +16,9 @@ import msgspec
 
 from .chain import Record
 from .errors import BadInput, Unavailable
+from .event_fields import check_fields
 from .events import AnyEvent, Draft, Entry, Event, KnownEvent, Unknown
-from .notebook import Notebook
-from .shape import check_fields
+from .notebook.notebook import Notebook
 
 MAX_EVENT_BYTES = 16 * 1024 * 1024
 """Larger events are refused: large bytes belong into blobs."""
@@ -39,11 +39,11 @@ _encoder = msgspec.json.Encoder()
 _snapshot_decoder = msgspec.msgpack.Decoder(Notebook)
 
 
-class _Tag(msgspec.Struct):
+class _EventTag(msgspec.Struct):
     type: str
 
 
-_tag_decoder = msgspec.json.Decoder(_Tag)
+_tag_decoder = msgspec.json.Decoder(_EventTag)
 
 
 def event_types() -> dict[str, type[Event]]:

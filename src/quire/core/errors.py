@@ -66,7 +66,7 @@ class Unavailable(QuireError):
     """The store or the kernel is gone, full or out of reach."""
 
 
-class Answer(NamedTuple):
+class ErrorCodes(NamedTuple):
     """What each door says for an error."""
 
     http: int
@@ -75,16 +75,16 @@ class Answer(NamedTuple):
     exit_status: int
 
 
-_ANSWERS: dict[type[QuireError], Answer] = {
-    Refused: Answer(403, 4403, -32003, 3),
-    Conflict: Answer(409, 4409, -32009, 3),
-    NotFound: Answer(404, 4404, -32004, 2),
-    BadInput: Answer(422, 4422, -32602, 2),
-    RunFailed: Answer(424, 4424, -32024, 1),
-    Unavailable: Answer(503, 4503, -32053, 4),
+_ANSWERS: dict[type[QuireError], ErrorCodes] = {
+    Refused: ErrorCodes(403, 4403, -32003, 3),
+    Conflict: ErrorCodes(409, 4409, -32009, 3),
+    NotFound: ErrorCodes(404, 4404, -32004, 2),
+    BadInput: ErrorCodes(422, 4422, -32602, 2),
+    RunFailed: ErrorCodes(424, 4424, -32024, 1),
+    Unavailable: ErrorCodes(503, 4503, -32053, 4),
 }
 
 
-def answer(error: QuireError) -> Answer:
+def answer(error: QuireError) -> ErrorCodes:
     """Look up what the doors say for `error`."""
     return next(row for kind, row in _ANSWERS.items() if isinstance(error, kind))

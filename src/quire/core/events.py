@@ -146,13 +146,6 @@ class OutputsImported(Event, frozen=True, kw_only=True, tag="outputs_imported"):
     results: tuple[NamedResult, ...] = ()
 
 
-class MomentNamed(Event, frozen=True, kw_only=True, tag="moment_named"):
-    """The notebook as it was at `seq` gets a name to come back to."""
-
-    name: str
-    seq: int
-
-
 # ---- Cells
 
 
@@ -761,7 +754,7 @@ SharedEvent: TypeAlias = ExecutionCancelled | InputAnswered | RunFinished
 ProposalEvent: TypeAlias = ProposalMade | ProposalAccepted | ProposalDeclined | ProposalWithdrawn | ProposalExpired
 CommentEvent: TypeAlias = CommentAdded | CommentEdited | CommentResolved
 FileEvent: TypeAlias = FileBound | FileMerged | ConflictRaised | ConflictResolved | OutputsImported
-PlainEvent: TypeAlias = NotebookCreated | NotebookRenamed | NotebookArchived | MetadataSet | MomentNamed
+PlainEvent: TypeAlias = NotebookCreated | NotebookRenamed | NotebookArchived | MetadataSet
 NotebookEvent: TypeAlias = (
     CellChange | ExecutionEvent | RunEvent | ProposalEvent | CommentEvent | FileEvent | PlainEvent
 )

@@ -8,7 +8,7 @@ import msgspec
 
 from .errors import NotFound
 from .ids import CellId, LogId
-from .notebook import Cell, Notebook
+from .notebook.notebook import Cell, Notebook
 from .values import Json
 
 

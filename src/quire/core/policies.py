@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .directory import Directory
 from .events import Permission, PolicySet
 from .ids import LogId
+from .notebook.directory import Directory
 
 RUN_WITH_PARAMETERS = "run_with_parameters"
 """Whoever may read the notebook may start runs of it with other values of its parameters."""

@@ -16,9 +16,9 @@ from msgspec import UNSET, UnsetType
 
 from .errors import BadInput
 from .ids import CellId, check_name, nearest
-from .notebook import Result
-from .param_types import ANY, Misfit, Type, article, fit, parse_type
-from .sheet import Sheet
+from .notebook.notebook import Result
+from .params.param_types import ANY, Misfit, Type, article, fit, parse_type
+from .sheet.sheet import Sheet
 from .values import Json, tag, untag
 
 KEY = "results"
@@ -46,7 +46,7 @@ class DeclaredResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     required: bool = True
 
 
-class Recorded(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RecordedResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A result that was recorded, wherever it was read."""
 
     name: str
@@ -63,11 +63,11 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cell: CellId | None = None
 
 
-def recorded(result: Result) -> Recorded:
+def recorded(result: Result) -> RecordedResult:
     """Return a result of a log as one to check. What is in its blob stays there."""
     blob = result.blob
     media = blob.media if blob is not None else _picture_in(result.value)
-    return Recorded(
+    return RecordedResult(
         name=result.name,
         kind=kind_of(result.kind, media),
         value=result.value if blob is None else UNSET,
@@ -217,7 +217,7 @@ def script_table(sheet: Sheet) -> dict[str, Any]:
 # ---- Whether it was recorded
 
 
-def check(declared: Iterable[DeclaredResult], results: Mapping[str, Recorded]) -> list[str]:
+def check(declared: Iterable[DeclaredResult], results: Mapping[str, RecordedResult]) -> list[str]:
     """Return what is wrong with the results, a sentence each. One that is not declared is never wrong."""
     faults: list[str] = []
     for each in declared:
@@ -228,7 +228,7 @@ def check(declared: Iterable[DeclaredResult], results: Mapping[str, Recorded]) -
     return faults
 
 
-def _missing(declared: DeclaredResult, results: Mapping[str, Recorded]) -> str | None:
+def _missing(declared: DeclaredResult, results: Mapping[str, RecordedResult]) -> str | None:
     if not declared.required:
         return None
     close = nearest(declared.name, results)
@@ -244,7 +244,7 @@ def _article(name: str) -> str:
     return article(Type(name))
 
 
-def _fault(declared: DeclaredResult, found: Recorded) -> str | None:
+def _fault(declared: DeclaredResult, found: RecordedResult) -> str | None:
     wanted = _wanted(declared.type)
     if wanted is None:
         return (
@@ -264,12 +264,12 @@ def _fault(declared: DeclaredResult, found: Recorded) -> str | None:
     return None if value is None else _out_of_bounds(declared, value, found)
 
 
-def _is_kind(kind: str | None, found: Recorded) -> bool:
+def _is_kind(kind: str | None, found: RecordedResult) -> bool:
     # Other languages have no arrays of numpy's, and lists do.
     return found.kind == kind or (kind == "array" and isinstance(found.value, list))
 
 
-def _out_of_bounds(declared: DeclaredResult, value: Any, found: Recorded) -> str | None:
+def _out_of_bounds(declared: DeclaredResult, value: Any, found: RecordedResult) -> str | None:
     if declared.choices is not None:
         choices = [untag(each) for each in declared.choices]
         if not any(type(value) is type(each) and value == each for each in choices):
@@ -285,7 +285,7 @@ def _out_of_bounds(declared: DeclaredResult, value: Any, found: Recorded) -> str
     return None
 
 
-def _got(found: Recorded) -> str:
+def _got(found: RecordedResult) -> str:
     if found.kind in KINDS or found.value is UNSET:
         return _article(found.kind)
     try:

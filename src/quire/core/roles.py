@@ -1,6 +1,6 @@
 """What a role in a notebook allows. docs/reference/identity.md says it in words.
 
-Pure: who began a log, and what it is a run of, is told by whoever asks (workspace/rights).
+Pure: who began a log, and what it is a run of, is told by whoever asks (workspace/identity/permissions).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import get_args
 
 import msgspec
 
-from .directory import Directory, role_key
 from .events import Role, Scope
 from .ids import ActorId, LogId, actor_kind
+from .notebook.directory import Directory, role_key
 
 ALL_SCOPES: frozenset[Scope] = frozenset(get_args(Scope))
 ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
@@ -23,17 +23,17 @@ ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
 }
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class LogScope(msgspec.Struct, frozen=True, kw_only=True):
     """A log, as far as rights in it go."""
 
     log: LogId
     made_by: frozenset[ActorId] = frozenset()
     """Who began it, and for whom: its owners, unless a role in it says otherwise."""
-    of: Place | None = None
+    of: LogScope | None = None
     """The notebook that a run is of."""
 
 
-def chain(place: Place) -> Iterator[Place]:
+def chain(place: LogScope) -> Iterator[LogScope]:
     """A log, what it is a run of, and so on."""
     while True:
         yield place
@@ -48,7 +48,7 @@ def closed_notebooks(now: Directory) -> frozenset[str]:
 
 
 def scopes_in(
-    now: Directory, closed: frozenset[str], place: Place, actor: ActorId, on_behalf_of: ActorId | None = None
+    now: Directory, closed: frozenset[str], place: LogScope, actor: ActorId, on_behalf_of: ActorId | None = None
 ) -> frozenset[Scope]:
     """What roles leave to an actor in a log. Scopes of a token come on top: the lesser of both counts."""
     if works_for_all(actor, on_behalf_of):
@@ -70,7 +70,7 @@ def works_for_all(actor: ActorId, on_behalf_of: ActorId | None) -> bool:
     return kind == "system" or (kind == "runtime" and on_behalf_of is None)
 
 
-def _given(now: Directory, place: Place, actor: ActorId) -> Role | None:
+def _given(now: Directory, place: LogScope, actor: ActorId) -> Role | None:
     """The role that somebody gave: in this log, in the notebook it is of, else in all."""
     for log in (*(each.log for each in chain(place)), None):
         if (role := now.roles.get(role_key(log, actor))) is not None:
@@ -78,7 +78,7 @@ def _given(now: Directory, place: Place, actor: ActorId) -> Role | None:
     return None
 
 
-def _scopes(now: Directory, closed: frozenset[str], place: Place, actor: ActorId) -> frozenset[Scope]:
+def _scopes(now: Directory, closed: frozenset[str], place: LogScope, actor: ActorId) -> frozenset[Scope]:
     # A run is as closed as what it is a run of, until it has roles of its own.
     place = next((each for each in chain(place) if each.log in closed), place)
     role = now.roles.get(role_key(place.log, actor))

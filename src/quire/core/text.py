@@ -84,7 +84,7 @@ def transform(later: Edit, earlier: Edit) -> tuple[Edit, Edit]:
     if len(later) == len(earlier) == 1 and (moved := _moved(later[0], earlier[0])) is not None:
         return moved
     left, right = _Cursor(later), _Cursor(earlier)
-    later_after, earlier_after = _Writer(), _Writer()
+    later_after, earlier_after = _SpliceWriter(), _SpliceWriter()
     while not (left.done and right.done):
         if text := right.take_insert():
             later_after.keep(len(text))
@@ -209,7 +209,7 @@ def _step(left: _Cursor, right: _Cursor) -> int:
     return min(stretch for stretch in (left.stretch, right.stretch) if stretch is not None)
 
 
-class _Writer:
+class _SpliceWriter:
     """Collects keeps, removes and inserts into splices."""
 
     def __init__(self) -> None:

@@ -1,5 +1,5 @@
 """Running a notebook file: papermill's job, the same for the command line and for Python.
 
-`wish` decides everything before the first cell runs, `run` runs it, `output` keeps the file
+`request` decides everything before the first cell runs, `run_file` runs it, `output_file` keeps the file
 current that it leaves.
 """

@@ -1,8 +1,8 @@
 """`quire.run`: a notebook run from Python, with papermill's keywords and its record kept.
 
-It is the one sync wrapper of the house. The work is done in a thread with an event loop of
-its own, so that it can be called inside a running loop and from several threads at once.
-Nothing of the process is changed for it: no working directory, no handler of signals.
+It blocks, as `quire.connect` does, but on a thread of its own with an event loop: it can be called
+inside a running loop and from several threads at once, and Ctrl-C ends the run. Nothing of the process
+is changed for it: no working directory, no handler of signals.
 """
 
 from __future__ import annotations
@@ -23,19 +23,20 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
-from ..actors.runtime.execution import Stopping
-from ..connect import connect, find_folder, new_folder
+from ..actors.runtime.run_cell import StopReason
+from ..actors.runtime.run_notebook import RunObserver, RunObservers, RunPlan
+from ..connection import connect, find_folder, new_folder
 from ..core.errors import BadInput, QuireError, RunFailed, Unavailable
 from ..core.ids import LogId
 from ..core.outcome import Outcome
-from ..files import formats
-from ..files.plain import one_line
-from .left import as_left
-from .places import check_place, is_standard, shown, write_place
-from .plan import plan
-from .run import Progress, ended, run_file
-from .watching import LOG, Files, Lines, Logged, Several, Writable, open_file
-from .wish import Filled, Prepared, Wish, prepare_only
+from ..formats import registry
+from ..formats.terminal_safe import one_line
+from .locations import check_place, is_standard, shown, write_place
+from .plan import plan_run
+from .progress import LOG, Files, Lines, LoggedOutput, Writable, open_file
+from .records.run_snapshot import as_left
+from .request import FilledNotebook, RunRequest, prepare_only
+from .run_file import ended, run_file
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -55,7 +56,7 @@ class RunOutcome(Outcome, frozen=True, kw_only=True, dict=True):
         """Name to value, each of the type that it had in the kernel; frames and arrays as such."""
         if self.run is None:
             return {}
-        from .results import gather, typed
+        from .records.result_rows import gather, typed
 
         log = self.run
         found = wait_for(lambda _: gather([log], at=self._at, with_bytes=True))
@@ -123,7 +124,7 @@ def run(
     which `input_path` may be None; `check=False`, which returns an outcome where else RunFailed
     would be raised; and `at`, the workspace.
     """
-    wish = Wish(
+    request = RunRequest(
         **_input(input_path),
         output=os.fspath(output_path) if output_path is not None else None,
         values=dict(parameters or {}),
@@ -143,7 +144,7 @@ def run(
         resume=resume,
     )
     if prepare_only:
-        return wait_for(lambda _: _prepared_outcome(wish))
+        return wait_for(lambda _: _prepared_outcome(request))
     where = _where(at)
     with ExitStack() as closing:
         files = {
@@ -152,24 +153,24 @@ def run(
             if each is not None
         }
 
-        look = partial(_watching, lines=bool(progress_bar), log=log_output, files=files)
-        return wait_for(lambda stopping: _run(wish, where, stopping, look, check=check))
+        look = partial(_observer, lines=bool(progress_bar), log=log_output, files=files)
+        return wait_for(lambda stopping: _run(request, where, stopping, look, check=check))
 
 
-def _watching(prepared: Prepared, *, lines: bool, log: bool, files: Mapping[str, Writable]) -> Progress:
+def _observer(plan: RunPlan, *, lines: bool, log: bool, files: Mapping[str, Writable]) -> RunObserver:
     """Whoever looks on, as papermill's keywords have it."""
-    secrets = prepared.order.secrets
-    watchers: list[Progress] = [Warned()]
+    secrets = plan.secrets
+    observers: list[RunObserver] = [LoggedWarnings()]
     if lines:
-        watchers.append(Lines(len(prepared.order.sheet.cells), sys.stderr))
+        observers.append(Lines(len(plan.sheet.cells), sys.stderr))
     if log:
-        watchers.append(Logged(secrets))
+        observers.append(LoggedOutput(secrets))
     if files:
-        watchers.append(Files(secrets, files, LOG.warning))
-    return Several(watchers)
+        observers.append(Files(secrets, files, LOG.warning))
+    return RunObservers(observers)
 
 
-class Warned(Progress):
+class LoggedWarnings(RunObserver):
     """What a run has to say goes to Python's log."""
 
     def warn(self, text: str) -> None:
@@ -204,26 +205,26 @@ def _where(at: Place | None) -> str:
 
 
 async def _run(
-    wish: Wish, where: str, stopping: Stopping, progress: Callable[[Prepared], Progress], *, check: bool
+    request: RunRequest, where: str, stopping: StopReason, progress: Callable[[RunPlan], RunObserver], *, check: bool
 ) -> RunOutcome:
     # A mistake in what is wished for leaves nothing behind, not even an empty workspace.
-    planned = await plan(None, wish, os.environ, now()) if wish.resume is None else None
+    planned = await plan_run(None, request, os.environ, now()) if request.resume is None else None
     workspace = await connect(where)
     try:
-        prepared = planned or await plan(workspace, wish, os.environ, now())
-        for warning in prepared.warnings:
+        plan = planned or await plan_run(workspace, request, os.environ, now())
+        for warning in plan.warnings:
             LOG.warning("%s", warning)
         try:
-            outcome = await run_file(workspace, prepared, stopping, progress(prepared))
+            outcome = await run_file(workspace, plan, stopping, progress(plan))
             if check and outcome.output_fault is not None and outcome.status == "success":
                 raise Unavailable(outcome.output_fault)
         except QuireError:
-            outcome = await ended(workspace, prepared) if not check else None
+            outcome = await ended(workspace, plan) if not check else None
             if outcome is None:
                 raise
         made = _again(msgspec.structs.asdict(outcome), where)
         if check and outcome.status != "success":
-            notebook = await as_left(workspace, prepared.order.log)
+            notebook = await as_left(workspace, plan.log)
             failed = notebook.cells.get(outcome.failed_cell.id) if outcome.failed_cell is not None else None
             count = failed.execution.count if failed is not None and failed.execution is not None else None
             raise RunFailed(failure(made), outcome=made, exec_count=count)
@@ -250,21 +251,21 @@ def failure(outcome: Outcome) -> str:
 # ---- Without a run
 
 
-async def _prepared_outcome(wish: Wish) -> RunOutcome:
-    filled = await prepare_only(wish, now())
+async def _prepared_outcome(request: RunRequest) -> RunOutcome:
+    filled = await prepare_only(request, now())
     for warning in filled.warnings:
         LOG.warning("%s", warning)
     outcome = await write_prepared(filled)
-    return _again(msgspec.structs.asdict(outcome), None, formats.write(filled.sheet, "prepared.ipynb"))
+    return _again(msgspec.structs.asdict(outcome), None, registry.write(filled.sheet, "prepared.ipynb"))
 
 
-async def write_prepared(filled: Filled) -> Outcome:
+async def write_prepared(filled: FilledNotebook) -> Outcome:
     """Write a notebook that has its parameters and was not run; return an outcome that says so."""
     place = filled.output
     if place is not None:
         name = "-.ipynb" if is_standard(place) else shown(place)
         await check_place(place)
-        await write_place(place, formats.write(filled.sheet, name))
+        await write_place(place, registry.write(filled.sheet, name))
     return Outcome(
         status="success",
         run=None,
@@ -280,20 +281,18 @@ async def write_prepared(filled: Filled) -> Outcome:
 
 
 async def _as_ipynb(log: LogId, at: str | None, output: str | None) -> str:
-    from ..core.exchange import blobs_of, sheet_of
-    from ..files.papermill import executed
+    from ..core.sheet.conversion import blobs_of, sheet_of
+    from ..formats.papermill import executed
 
     workspace = await connect(at)
     try:
         notebook = await as_left(workspace, log)
-        blobs = {
-            ref.hash: b"".join([piece async for piece in workspace.open_blob(ref.hash)]) for ref in blobs_of(notebook)
-        }
+        blobs = {ref.hash: await workspace.read_blob(ref.hash) for ref in blobs_of(notebook)}
     finally:
         await workspace.close()
     source = notebook.run.source.path if notebook.run is not None else None
     sheet = sheet_of(notebook, blobs, log)
-    return formats.write(executed(sheet, notebook, input_path=source, output_path=output, log=log), "run.ipynb")
+    return registry.write(executed(sheet, notebook, input_path=source, output_path=output, log=log), "run.ipynb")
 
 
 def as_node(text: str) -> NotebookNode:
@@ -310,12 +309,12 @@ def as_node(text: str) -> NotebookNode:
 # ---- One loop, one thread
 
 
-def wait_for(work: Callable[[Stopping], Coroutine[Any, Any, T]]) -> T:
+def wait_for(work: Callable[[StopReason], Coroutine[Any, Any, T]]) -> T:
     """Run `work` in a thread with a loop of its own, and return what it returns.
 
     Ctrl-C asks it to stop; it comes to its end, and then KeyboardInterrupt goes on.
     """
-    stopping = Stopping()
+    stopping = StopReason()
     done: Future[T] = Future()
 
     def all_of_it() -> None:

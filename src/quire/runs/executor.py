@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from ..core.errors import BadInput, NotFound
-from ..core.params import Parameter, declared, inspected, tagged_cell
-from ..core.sheet import Sheet
+from ..core.params.parameters import Parameter, declared, inspected, tagged_cell
+from ..core.sheet.sheet import Sheet
 from ..core.values import Json, untag
 from ..disk import read_text, write_text
-from ..files import formats
+from ..formats import registry
 from .api import Place, as_node, run, text_of, wait_for
-from .wish import Wish, read_sheet
+from .request import RunRequest, read_sheet
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -58,7 +58,7 @@ class NotebookExecutor:
 
     def collect_outputs(self, path: Place) -> dict[str, Any]:
         """Return the results that a notebook has recorded: name to value. A run's id will do, too."""
-        from .results import gather, typed
+        from .records.result_rows import gather, typed
 
         found = wait_for(lambda _: gather([os.fspath(path)], at=self._at, with_bytes=True))
         return {row.result.name: typed(row.result) for row in found.rows}
@@ -69,24 +69,24 @@ class NotebookExecutor:
 
     def read_notebook(self, path: Place) -> NotebookNode:
         """Return a notebook of any format as nbformat has it."""
-        return as_node(formats.write(_sheet(path), _AS_IPYNB))
+        return as_node(registry.write(_sheet(path), _AS_IPYNB))
 
     def write_notebook(self, nb: Mapping[str, Any], path: Place) -> None:
         """Write a notebook in the format that the ending says, whole or not at all."""
         target = os.fspath(path)
-        sheet = formats.read(text_of(nb), _AS_IPYNB)
-        formats.check_language(sheet, target)
-        write_text(Path(target), formats.write(sheet, target))
+        sheet = registry.read(text_of(nb), _AS_IPYNB)
+        registry.check_language(sheet, target)
+        write_text(Path(target), registry.write(sheet, target))
 
     def diff_notebooks(self, a: Place, b: Place) -> list[dict[str, Json]]:
         """Return the operations that make `b` of `a`, as `quire diff --json` prints them."""
         import json
 
-        from ..core.diff import diff, encode
-        from ..review.revisions import Version, read_both
+        from ..core.diff.diff import diff, encode
+        from ..git.revisions import FileRevision, read_both
 
         names = (os.fspath(a), os.fspath(b))
-        old, new = (Version(label=name, path=name, text=read_text(Path(name))) for name in names)
+        old, new = (FileRevision(label=name, path=name, text=read_text(Path(name))) for name in names)
         return json.loads(encode(diff(*read_both(old, new)).operations))
 
     def validate(self, path: Place, lax: bool = False) -> Validity:
@@ -96,7 +96,7 @@ class NotebookExecutor:
         """
         try:
             text = read_text(Path(path))
-            sheet = formats.read(text, os.fspath(path))
+            sheet = registry.read(text, os.fspath(path))
         except NotFound:
             raise
         except BadInput as error:
@@ -112,8 +112,8 @@ def inspect_notebook(notebook_path: Place, parameters: Mapping[str, Any] | None 
 
 
 def _sheet(path: Place, values: Mapping[str, Any] | None = None) -> Sheet:
-    wish = Wish(source=os.fspath(path), values=dict(values or {}))
-    return wait_for(lambda _: read_sheet(wish))
+    request = RunRequest(source=os.fspath(path), values=dict(values or {}))
+    return wait_for(lambda _: read_sheet(request))
 
 
 def _declared(sheet: Sheet, path: Place) -> list[Parameter]:
@@ -170,7 +170,7 @@ def _in_python(name: str, source: str) -> str | None:
 
 def _against_schema(text: str, path: Place) -> list[str]:
     """What nbformat's schema says to an .ipynb; nothing to other formats, which become a valid one."""
-    if formats.format_of(os.fspath(path)) != "ipynb":
+    if registry.format_of(os.fspath(path)) != "ipynb":
         return []
     try:
         import nbformat
@@ -192,8 +192,8 @@ def _against_schema(text: str, path: Place) -> list[str]:
 
 def _against_itself(sheet: Sheet, path: Place) -> list[str]:
     """What it declares, and cannot be read."""
-    from ..actors.runtime.needs import needs_of
     from ..core.results import declared as declared_results
+    from ..kernels.requirements import needs_of
 
     faults: list[str] = []
     for read in (declared, declared_results, needs_of):

@@ -11,18 +11,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ..actors.runtime.environments import find, registered
-from ..actors.runtime.kernel_environment import kernel_environment
-from ..actors.runtime.kernels import Spec
 from ..core.errors import BadInput, QuireError
 from ..core.events import Draft, MetadataSet
-from ..core.exchange import sheet_of
 from ..core.ids import LogId
-from ..core.notebook import Notebook
-from ..core.sheet import OURS
+from ..core.notebook.notebook import Notebook
+from ..core.sheet.conversion import sheet_of
+from ..core.sheet.sheet import OURS
 from ..core.values import Json
-from ..workspace.bodies import KernelFound, KernelsFound
+from ..kernels.environments import find, registered
+from ..kernels.kernel_environment import kernel_environment
+from ..kernels.protocol import Spec
 from ..workspace.clock import new_id
+from ..workspace.wire.bodies import KernelFound, KernelsFound
 
 if TYPE_CHECKING:
     from ..workspace.local import LocalWorkspace
@@ -62,7 +62,7 @@ def preferred_kernel(metadata: Mapping[str, Any]) -> str | None:
 
 def kernels_for(notebook: Notebook, home: Path) -> KernelsFound:
     """Return the kernels that a notebook could have on this machine, the usual one first."""
-    from .surroundings import folder_of
+    from .host.host_settings import folder_of
 
     folder, environ = folder_of(notebook, home), kernel_environment(os.environ)
     sheet = sheet_of(notebook, {})

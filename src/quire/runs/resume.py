@@ -14,23 +14,23 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..actors.runtime.kernels import adopt
-from ..actors.runtime.running import MAY_RAISE, RUNS, Resumed
-from ..actors.runtime.secrets import has_mark
+from ..actors.runtime.run_notebook import MAY_RAISE, RUNS, ResumedRun, RunPlan
 from ..core import events as e
 from ..core.errors import BadInput, Conflict, NotFound
 from ..core.events import Display, NamedResult, Output
-from ..core.exchange import sheet_of
 from ..core.ids import ExecutionId, LogId
-from ..core.notebook import Cell, Notebook, Run
-from ..core.sheet import SheetCell
+from ..core.notebook.notebook import Cell, Notebook, Run
+from ..core.sheet.conversion import sheet_of
+from ..core.sheet.sheet import SheetCell
 from ..core.text import source_hash
 from ..core.values import untag
-from ..files import formats
+from ..formats import registry
+from ..kernels.protocol import adopt
+from ..outputs.secrets import has_mark
 from ..workspace.clock import new_id
-from ..workspace.workspace import Workspace
-from .places import is_remote, is_standard
-from .wish import Prepared, Wish
+from ..workspace.protocol import Workspace
+from .locations import is_remote, is_standard
+from .request import RunRequest
 
 
 class Earlier:
@@ -39,20 +39,20 @@ class Earlier:
     def __init__(self, log: LogId, notebook: Notebook, run: Run) -> None:
         self.log, self.notebook, self.run = log, notebook, run
 
-    def wish(self, wish: Wish) -> Wish:
+    def request(self, request: RunRequest) -> RunRequest:
         """Return what somebody wants now; what they do not say is as it was."""
         values: dict[str, Any] = {name: untag(value) for name, value in self.run.parameters.items()}
-        for name in values.keys() - wish.values.keys():
+        for name in values.keys() - request.values.keys():
             if has_mark(self.run.parameters[name]):
                 told = f"Parameter {name!r} of run {self.log} held a secret, which was not kept."
                 raise BadInput(f"{told} Give it again: -p {name} VALUE.")
-        wish = replace(wish, values=values | wish.values)
-        if wish.source is not None:
-            return wish
+        request = replace(request, values=values | request.values)
+        if request.source is not None:
+            return request
         path = self._path()
         # What came from standard input, or from no file at all, is only in the log.
-        text = None if path is not None and path != "-" else formats.write(sheet_of(self.notebook, {}), "run.ipynb")
-        return replace(wish, source=path if text is None else None, text=text)
+        text = None if path is not None and path != "-" else registry.write(sheet_of(self.notebook, {}), "run.ipynb")
+        return replace(request, source=path if text is None else None, text=text)
 
     def _path(self) -> str | None:
         """The place of what it was of: a path is meant as it was where the run was asked for."""
@@ -66,32 +66,30 @@ class Earlier:
             raise NotFound(f"Run {self.log} was of {path}, which is not there. Name it: quire run SOURCE --resume RUN.")
         return path
 
-    def applied(self, prepared: Prepared) -> Prepared:
+    def applied(self, plan: RunPlan) -> RunPlan:
         """Return the run as it will be: what it takes over, and what is left for it."""
-        order, kernel = prepared.order, self.run.environment.get("kernel_id")
-        carried = tuple(self._carried(prepared))
-        if len(carried) == sum(cell.kind in RUNS for cell in order.sheet.cells):
+        kernel = self.run.environment.get("kernel_id")
+        carried = tuple(self._carried(plan))
+        if len(carried) == sum(cell.kind in RUNS for cell in plan.sheet.cells):
             raise BadInput(f"Every cell of run {self.log} has succeeded: nothing is left to run. Name a cell: --from.")
-        resumes = Resumed(
+        resumes = ResumedRun(
             log=self.log,
             seq=self.notebook.seq,
             kernel=kernel if isinstance(kernel, str) else None,
             is_busy=any(cell.execution and cell.execution.state == "lost" for cell in self.notebook.live_cells),
             carried=carried,
         )
-        return replace(
-            prepared, order=replace(order, resumes=resumes), warnings=(*prepared.warnings, *self._doubts(prepared))
-        )
+        return replace(plan, resumes=resumes, warnings=(*plan.warnings, *self._doubts(plan)))
 
-    def _doubts(self, prepared: Prepared) -> Iterator[str]:
+    def _doubts(self, plan: RunPlan) -> Iterator[str]:
         """An OUTPUT that is named without SOURCE is taken for SOURCE, and may well be there from the last time."""
-        was, is_now = self.run.source.path, prepared.input_path
+        was, is_now = self.run.source.path, plan.input_path
         if was and is_now and Path(was).name != Path(is_now).name:
             yield f"Run {self.log} was of {was}, and this is of {is_now}. With OUTPUT, name SOURCE as well."
 
-    def _carried(self, prepared: Prepared) -> Iterator[e.OutputsImported]:
-        only = prepared.order.only
-        for cell in prepared.order.sheet.cells:
+    def _carried(self, plan: RunPlan) -> Iterator[e.OutputsImported]:
+        only = plan.only
+        for cell in plan.sheet.cells:
             before = self.notebook.cells.get(cell.id)
             if cell.kind not in RUNS:
                 continue

@@ -16,8 +16,6 @@ import msgspec
 
 from ..core.codec import type_of
 from ..core.column_values import column_value
-from ..core.comments import threads
-from ..core.directory import Directory
 from ..core.events import (
     Display,
     DisplayUpdated,
@@ -31,9 +29,11 @@ from ..core.events import (
     Stream,
 )
 from ..core.ids import MIRROR, WORKSPACE_LOG, CellId, CommentId, ExecutionId, LogId, ProposalId, actor_kind
-from ..core.notebook import Cell, Comment, Execution, Notebook, Proposal, Run
-from ..core.reduce import REDUCER, Fold
-from ..core.stale import stale_cells
+from ..core.notebook.comments import threads
+from ..core.notebook.directory import Directory
+from ..core.notebook.notebook import Cell, Comment, Execution, Notebook, Proposal, Run
+from ..core.notebook.reduce import REDUCER, Fold
+from ..core.notebook.staleness import stale_cells
 from ..core.text import source_hash
 
 INDEX = REDUCER * 100 + 3

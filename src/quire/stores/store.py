@@ -24,7 +24,7 @@ PAGE_BYTES = 4_000_000
 """How large a page is for who reads a log to its end, whatever its records hold: memory has a bound, a payload has 16 MiB."""
 
 
-class Unsealed(msgspec.Struct, frozen=True):
+class UnsealedRecord(msgspec.Struct, frozen=True):
     """A record without its place: the store adds log, number and hash."""
 
     id: EventId
@@ -38,7 +38,7 @@ class Unsealed(msgspec.Struct, frozen=True):
     digest: str
 
 
-class About(msgspec.Struct, frozen=True, kw_only=True):
+class LogSummary(msgspec.Struct, frozen=True, kw_only=True):
     """What lists show of a log, so that listing folds nothing. Derived from the log."""
 
     name: str
@@ -60,14 +60,14 @@ class Append(msgspec.Struct, frozen=True, kw_only=True):
     expected: int
     previous: str | None = None
     """The hash at `expected`, where the sender knows it: a number alone may be somebody else's by now."""
-    records: tuple[Unsealed, ...]
-    about: About | None = None
+    records: tuple[UnsealedRecord, ...]
+    about: LogSummary | None = None
     masks: tuple[Mask, ...] = ()
     imported: tuple[Record, ...] = ()
     """Records that were sealed elsewhere, verified by the caller; they come before `records`."""
 
 
-class Appended(msgspec.Struct, frozen=True):
+class AppendOutcome(msgspec.Struct, frozen=True):
     """What became of an Append. `repeated`: the ids or keys were there before; these are the first."""
 
     records: tuple[Record, ...]
@@ -80,14 +80,14 @@ class Prune(msgspec.Struct, frozen=True, kw_only=True):
     log: LogId
     head: Head
     """Where the log has to be: one that has grown is not removed."""
-    note: Unsealed
+    note: UnsealedRecord
     since: int
     """The position up to which it was looked whether anything refers to the log."""
     refers: Callable[[Record], bool]
     """Whether a record, of those that came after `since`, does. Asked while nobody can write."""
 
 
-class Pruned(msgspec.Struct, frozen=True, kw_only=True):
+class PrunedLog(msgspec.Struct, frozen=True, kw_only=True):
     """A log that was here, as it was when it was removed."""
 
     log: LogId
@@ -116,7 +116,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     old_bytes: int = 0
 
 
-class Compacted(msgspec.Struct, frozen=True, kw_only=True):
+class CompactionOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What the database took on disk before and after, and why it was not compacted, if so."""
 
     before: int
@@ -153,6 +153,15 @@ class Growth(msgspec.Struct, frozen=True):
     first: int
 
 
+def merge_by_log(grown: Iterable[Growth]) -> list[Growth]:
+    """Merge the growth of each log into one line, from its first new record to its last; ordered by the last."""
+    lines: dict[LogId, Growth] = {}
+    for growth in grown:
+        before = lines.pop(growth.log, growth)
+        lines[growth.log] = msgspec.structs.replace(growth, first=before.first)
+    return list(lines.values())
+
+
 class Snapshot(msgspec.Struct, frozen=True):
     """A folded log, as the bytes that somebody wrote for that reducer's version."""
 
@@ -171,7 +180,7 @@ class Lease(msgspec.Struct, frozen=True):
     seconds_left: float
 
 
-class Seen(msgspec.Struct, frozen=True):
+class ReadMark(msgspec.Struct, frozen=True):
     """How far an actor has seen a log, and when they last looked. No fact of the log: nobody else is told."""
 
     log: LogId
@@ -295,7 +304,7 @@ class Store(Protocol):
         """
         ...
 
-    def append(self, appends: Sequence[Append]) -> Awaitable[list[Appended]]:
+    def append(self, appends: Sequence[Append]) -> Awaitable[list[AppendOutcome]]:
         """Record all of it or nothing, durably. Conflict when a log is not at `expected`.
 
         What is called first is tried first, whether or not the caller awaits in between.
@@ -310,7 +319,7 @@ class Store(Protocol):
         """
         ...
 
-    async def pruned(self, log: LogId | None = None) -> list[Pruned]:
+    async def pruned(self, log: LogId | None = None) -> list[PrunedLog]:
         """Return the logs that were removed, the last one first, or the one of this id."""
         ...
 
@@ -322,7 +331,7 @@ class Store(Protocol):
         """Return how much there is, and how much of it runs that ended their log before a time."""
         ...
 
-    async def compact(self, *, fully: bool = True) -> Compacted:
+    async def compact(self, *, fully: bool = True) -> CompactionOutcome:
         """Give the room of what was removed back to the disk; without `fully`, only as far as it keeps nobody waiting."""
         ...
 
@@ -415,11 +424,11 @@ class Store(Protocol):
         """Return the id of the token whose secret has this hash."""
         ...
 
-    async def save_seen(self, seen: Seen) -> Seen:
+    async def save_seen(self, seen: ReadMark) -> ReadMark:
         """Keep how far an actor has seen a log, and return what is kept: a smaller number never replaces a larger one."""
         ...
 
-    async def seen(self, log: LogId, actor: ActorId) -> Seen | None:
+    async def seen(self, log: LogId, actor: ActorId) -> ReadMark | None:
         """Return how far an actor has seen a log; None when they never said."""
         ...
 

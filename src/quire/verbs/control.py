@@ -7,23 +7,23 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeAlias, TypeVar
 
 from ..core import events as e
-from ..core.comments import thread_of
 from ..core.errors import BadInput, NotFound, Refused
 from ..core.events import Draft, Entry, KnownEvent
-from ..core.finding import find_cell
 from ..core.ids import CellId, CommentId, LogId, nearest
-from ..core.notebook import Execution, Notebook
+from ..core.notebook.cell_lookup import find_cell
+from ..core.notebook.comments import thread_of
+from ..core.notebook.notebook import Execution, Notebook
 from ..core.values import Json
-from ..files.agent_scene import short_ids
-from ..files.plain import one_line, plain
-from ..workspace.attached import Given, open_executions, stop_execution, unheard
+from ..formats.agent_text.render_context import short_ids
+from ..formats.terminal_safe import one_line, plain
 from ..workspace.clock import new_id
-from .answer import Answer, Here
-from .finding import opened
-from .wanted import Action, Control
+from ..workspace.lanes.runtime_info import PromptAnswer, open_executions, stop_execution, unheard
+from .answers.answer import Here, VerbAnswer
+from .arguments import Action, ControlArguments
+from .find import opened
 
 
-async def control(here: Here, wanted: Control) -> Answer:
+async def control(here: Here, wanted: ControlArguments) -> VerbAnswer:
     """Stop what runs, restart its kernel, cancel what waits; comment, answer, take back, put away."""
     log = await opened(here, wanted.notebook)
     _check(wanted)
@@ -32,10 +32,10 @@ async def control(here: Here, wanted: Control) -> Answer:
     said, facts = await _ACTIONS[wanted.action](here, log, now, wanted)
     seq = (await here.workspace.read(log)).seq
     text = f"{said} · cursor {seq}"
-    return Answer(text=text, facts={"notebook": log, "name": now.name, "cursor": seq, "did": wanted.action} | facts)
+    return VerbAnswer(text=text, facts={"notebook": log, "name": now.name, "cursor": seq, "did": wanted.action} | facts)
 
 
-def _place(now: Notebook, wanted: Control) -> CellId | None:
+def _place(now: Notebook, wanted: ControlArguments) -> CellId | None:
     """The cell that is named, or that a named comment is about."""
     if wanted.cell is not None:
         return _cell(now, wanted.cell)
@@ -65,7 +65,7 @@ _TAKES: dict[Action, tuple[str, ...]] = {
 }
 
 
-def _check(wanted: Control) -> None:
+def _check(wanted: ControlArguments) -> None:
     for name in _NEEDS.get(wanted.action, ()):
         if getattr(wanted, name) is None:
             raise BadInput(f"{wanted.action} needs `{name}`.")
@@ -81,14 +81,14 @@ async def _submitted(here: Here, log: LogId, *events: KnownEvent) -> list[Entry]
 # ---- What runs
 
 
-async def _interrupt(here: Here, log: LogId, now: Notebook, wanted: Control) -> _Did:
+async def _interrupt(here: Here, log: LogId, now: Notebook, wanted: ControlArguments) -> _Did:
     if now.run is not None and now.run.is_open:
         raise Refused(f"{now.name!r} is a run that goes on: it is stopped as a whole. Use cancel.")
     meant = [each for each in _meant(now, wanted) if wanted.cell or wanted.id or each.state == "running"]
     return await _stopped(here, log, now, meant, "Nothing runs")
 
 
-async def _cancel(here: Here, log: LogId, now: Notebook, wanted: Control) -> _Did:
+async def _cancel(here: Here, log: LogId, now: Notebook, wanted: ControlArguments) -> _Did:
     if now.run is not None and now.run.is_open:
         why = wanted.text or ""
         queued = now.run.status == "queued"
@@ -98,9 +98,9 @@ async def _cancel(here: Here, log: LogId, now: Notebook, wanted: Control) -> _Di
     return await _stopped(here, log, now, meant, "Nothing waits to be run")
 
 
-def _meant(now: Notebook, wanted: Control) -> list[Execution]:
+def _meant(now: Notebook, wanted: ControlArguments) -> list[Execution]:
     """What is under way: all of it, of one cell, or one execution."""
-    found = list(open_executions(now))
+    found = open_executions(now)
     if wanted.id is not None:
         return [each for each in found if each.id == wanted.id]
     if wanted.cell is not None:
@@ -137,19 +137,19 @@ async def _stopped(here: Here, log: LogId, now: Notebook, meant: Iterable[Execut
     return told, facts | ({"unanswered": dict(silent)} if silent else {})
 
 
-async def _restart(here: Here, log: LogId, now: Notebook, wanted: Control) -> _Did:
+async def _restart(here: Here, log: LogId, now: Notebook, wanted: ControlArguments) -> _Did:
     await _submitted(here, log, e.RestartRequested())
     kernels = ", ".join(plain(each.name or each.id) for each in now.runtimes.values())
     return f"asked {kernels or 'its runtime'} for a new kernel: what cells defined is gone then", {}
 
 
-async def _answer(here: Here, log: LogId, now: Notebook, wanted: Control) -> _Did:
+async def _answer(here: Here, log: LogId, now: Notebook, wanted: ControlArguments) -> _Did:
     asking = [each for each in _meant(now, wanted) if each.state == "running"]
     if len(asking) != 1:
         told = "Nothing runs that could ask" if not asking else f"{len(asking)} cells run"
         raise NotFound(f"{told} in {now.name!r}. Name the cell that asks.")
     (execution,) = asking
-    await here.workspace.answer_input(log, execution.id, Given(answer=wanted.text or ""))
+    await here.workspace.answer_input(log, execution.id, PromptAnswer(answer=wanted.text or ""))
     ids = short_ids(now)
     return f"answered {ids.get(execution.cell, execution.cell)}", {"executions": [execution.id]}
 
@@ -157,7 +157,7 @@ async def _answer(here: Here, log: LogId, now: Notebook, wanted: Control) -> _Di
 # ---- What is said
 
 
-async def _comment(here: Here, log: LogId, now: Notebook, wanted: Control) -> _Did:
+async def _comment(here: Here, log: LogId, now: Notebook, wanted: ControlArguments) -> _Did:
     reply = _known(now.comments, wanted.id, "comment", now) if wanted.id is not None else None
     cell = _cell(now, wanted.cell) if wanted.cell is not None else None
     made = e.CommentAdded(comment=CommentId(new_id()), text=wanted.text or "", cell=cell, reply_to=reply)
@@ -167,7 +167,7 @@ async def _comment(here: Here, log: LogId, now: Notebook, wanted: Control) -> _D
     return f"commented{about} as {made.comment}: {one_line(made.text, 80)}", {"comment": made.comment}
 
 
-async def _resolve(here: Here, log: LogId, now: Notebook, wanted: Control) -> _Did:
+async def _resolve(here: Here, log: LogId, now: Notebook, wanted: ControlArguments) -> _Did:
     """Resolve the thread of a comment; with a text, answer it first."""
     comment = _known(now.comments, wanted.id or "", "comment", now)
     thread = thread_of(now.comments, comment).id
@@ -180,7 +180,7 @@ async def _resolve(here: Here, log: LogId, now: Notebook, wanted: Control) -> _D
     return f"answered {comment} as {answer.comment} and resolved it", {"comment": thread, "answer": answer.comment}
 
 
-async def _withdraw(here: Here, log: LogId, now: Notebook, wanted: Control) -> _Did:
+async def _withdraw(here: Here, log: LogId, now: Notebook, wanted: ControlArguments) -> _Did:
     proposal = _known(now.proposals, wanted.id or "", "proposal", now)
     await _submitted(here, log, e.ProposalWithdrawn(proposal=proposal))
     return f"withdrew proposal {proposal}", {"proposal": proposal}
@@ -200,14 +200,14 @@ def _known(ids: Iterable[_Id], wanted: str, what: str, now: Notebook) -> _Id:
 # ---- The notebook
 
 
-async def _archive(here: Here, log: LogId, now: Notebook, wanted: Control) -> _Did:
+async def _archive(here: Here, log: LogId, now: Notebook, wanted: ControlArguments) -> _Did:
     archived = wanted.action == "archive"
     if now.archived != archived:
         await _submitted(here, log, e.NotebookArchived(archived=archived))
     return f"{plain(now.name)} is {'put away' if archived else 'in use again'}", {"archived": archived}
 
 
-_ACTIONS: dict[Action, Callable[[Here, LogId, Notebook, Control], Awaitable[_Did]]] = {
+_ACTIONS: dict[Action, Callable[[Here, LogId, Notebook, ControlArguments], Awaitable[_Did]]] = {
     "interrupt": _interrupt,
     "cancel": _cancel,
     "restart": _restart,

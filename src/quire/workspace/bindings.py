@@ -20,7 +20,7 @@ from ..core.events import Entry, FileBound
 from ..core.ids import MIRROR, EventId, LogId
 from ..stores.store import Lease, Store
 from .bound_files import is_same_file
-from .holders import is_gone, this_process
+from .log.process_id import is_gone, this_process
 
 LEASE = "binding:files"
 """No name that anybody could hold by asking for it: those begin with `hold:`."""
@@ -29,7 +29,7 @@ ATTEMPTS = 1500
 WAIT_SECONDS = 0.02
 
 
-class Binding(msgspec.Struct, frozen=True, kw_only=True):
+class FileBinding(msgspec.Struct, frozen=True, kw_only=True):
     """A notebook that is bound to a file here."""
 
     log: LogId
@@ -46,22 +46,22 @@ class Bindings:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._position: int | None = None
-        self._bound: dict[LogId, Binding] = {}
+        self._bound: dict[LogId, FileBinding] = {}
         self._looking, self._deciding = asyncio.Lock(), asyncio.Lock()
 
-    async def of(self, log: LogId) -> Binding | None:
+    async def of(self, log: LogId) -> FileBinding | None:
         """The file that a notebook is bound to, as of now. What was bound elsewhere, before an import, is bound to none."""
         async with self._looking:
             await self._catch_up()
             return self._bound.get(log)
 
-    async def all(self) -> list[Binding]:
+    async def all(self) -> list[FileBinding]:
         """Return every binding, as of now."""
         async with self._looking:
             await self._catch_up()
             return list(self._bound.values())
 
-    async def holder(self, path: str, folder: Path | None) -> Binding | None:
+    async def holder(self, path: str, folder: Path | None) -> FileBinding | None:
         """The notebook that holds a file, as of now: the first that was bound to it."""
         async with self._looking:
             await self._catch_up()
@@ -94,7 +94,7 @@ class Bindings:
         if not isinstance(entry.event, FileBound) or entry.event.path is None or entry.imported:
             return
         stays = before is not None and before.path == entry.event.path
-        self._bound[log] = Binding(
+        self._bound[log] = FileBinding(
             log=log,
             path=entry.event.path,
             since=before.since if before is not None and stays else (entry.at, entry.id),

@@ -1,6 +1,6 @@
 """Where a bound file lies on the disk, and whether two paths mean one file.
 
-`core/paths` says what a path may look like; here the disk is asked, where the workspace has a folder: a link may lead
+`core/bound_paths` says what a path may look like; here the disk is asked, where the workspace has a folder: a link may lead
 to a file that no notebook is bound to, two names may be one file, and an environment is told by what is in it.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..core.bound_paths import check_bound_path, check_is_for_notebooks, folded
 from ..core.errors import BadInput
-from ..core.paths import check_bound_path, check_is_for_notebooks, folded
 
 _ENVIRONMENTS = ("pyvenv.cfg", "conda-meta")
 """What a folder holds that is an environment of Python."""

@@ -20,14 +20,14 @@ from ..core import codec
 from ..core import events as e
 from ..core.chain import GENESIS, Head, Record, Verifier, digest, link
 from ..core.errors import BadInput, Conflict, QuireError, Refused
+from ..core.event_fields import blob_refs
 from ..core.events import BlobRef, KnownEvent
 from ..core.ids import WORKSPACE_LOG, EventId, LogId, check_actor, check_id, check_key, check_time
-from ..core.notebook import Notebook
-from ..core.reduce import Fold
-from ..core.shape import blob_refs
-from ..stores.store import About, Append, Blobs, LogInfo, LogKind, Store, Unsealed
+from ..core.notebook.notebook import Notebook
+from ..core.notebook.reduce import Fold
+from ..stores.store import Append, Blobs, LogInfo, LogKind, LogSummary, Store, UnsealedRecord
 from . import clock
-from .access import SYSTEM, Identity
+from .identity.identities import SYSTEM, Identity
 
 FORMAT = 1
 MANIFEST, LOG_FILE, BLOBS = "quire.json", "log.jsonl", "blobs/"
@@ -62,7 +62,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     head: Head
 
 
-class Carried(msgspec.Struct, frozen=True, kw_only=True):
+class BundleContents(msgspec.Struct, frozen=True, kw_only=True):
     """What went out or came in."""
 
     log: LogId
@@ -73,7 +73,7 @@ class Carried(msgspec.Struct, frozen=True, kw_only=True):
     missing_blobs: tuple[str, ...] = ()
 
 
-async def write_bundle(store: Store, blobs: Blobs, info: LogInfo, file: IO[bytes]) -> Carried:
+async def write_bundle(store: Store, blobs: Blobs, info: LogInfo, file: IO[bytes]) -> BundleContents:
     """Write a log and its blobs into `file`."""
     refs: dict[str, BlobRef] = {}
     missing: list[str] = []
@@ -91,7 +91,7 @@ async def write_bundle(store: Store, blobs: Blobs, info: LogInfo, file: IO[bytes
             with bundle.open(_entry(BLOBS + hash), "w", force_zip64=True) as out:
                 async for chunk in blobs.open(hash):
                     out.write(chunk)
-    return Carried(
+    return BundleContents(
         log=info.log,
         kind=info.kind,
         name=info.name,
@@ -115,7 +115,7 @@ async def _records(store: Store, info: LogInfo) -> AsyncIterator[Record]:
         since = page[-1].seq
 
 
-def carried_in(file: IO[bytes]) -> Carried:
+def carried_in(file: IO[bytes]) -> BundleContents:
     """What a bundle holds. Its chain is verified; its blobs are counted and not read."""
     try:
         with zipfile.ZipFile(file) as bundle:
@@ -124,7 +124,7 @@ def carried_in(file: IO[bytes]) -> Carried:
     except _DAMAGE as error:
         raise BadInput(f"This is not a .quire bundle, or it is damaged: {error}.") from error
     missing = tuple(sorted(hash for hash in refs if BLOBS + hash not in there))
-    return Carried(
+    return BundleContents(
         log=manifest.log,
         kind=manifest.kind,
         name=manifest.name,
@@ -136,7 +136,7 @@ def carried_in(file: IO[bytes]) -> Carried:
 
 async def read_bundle(
     store: Store, blobs: Blobs, identity: Identity, file: IO[bytes], may_refer: Callable[[str], Awaitable[bool]]
-) -> Carried:
+) -> BundleContents:
     """Verify a bundle and take it in: all of it, or nothing. `may_refer`: to a blob that it does not bring along."""
     try:
         with zipfile.ZipFile(file) as bundle:
@@ -151,7 +151,7 @@ async def read_bundle(
     if any([not await may_refer(hash) for hash in missing]):
         raise Refused("The bundle refers to a blob of a notebook that you may not read. Nothing was imported.")
     await _append(store, identity, manifest, now, records)
-    return Carried(
+    return BundleContents(
         log=manifest.log,
         kind=manifest.kind,
         name=now.name,
@@ -270,7 +270,7 @@ async def _append(store: Store, identity: Identity, manifest: Manifest, now: Not
         expected=0,
         imported=tuple(records),
         records=tuple(_unsealed(event, SYSTEM) for event in _endings(now)),
-        about=About(name=now.name, archived=now.archived),
+        about=LogSummary(name=now.name, archived=now.archived),
     )
     while True:
         workspace = await store.info(WORKSPACE_LOG)
@@ -279,7 +279,7 @@ async def _append(store: Store, identity: Identity, manifest: Manifest, now: Not
             kind="workspace",
             expected=workspace.head.seq if workspace is not None else 0,
             records=(_unsealed(told, identity.actor, identity.on_behalf_of),),
-            about=About(name="workspace"),
+            about=LogSummary(name="workspace"),
         )
         try:
             await store.append([log, note])
@@ -289,9 +289,9 @@ async def _append(store: Store, identity: Identity, manifest: Manifest, now: Not
                 raise
 
 
-def _unsealed(event: KnownEvent, actor: Any, on_behalf_of: Any = None) -> Unsealed:
+def _unsealed(event: KnownEvent, actor: Any, on_behalf_of: Any = None) -> UnsealedRecord:
     payload = codec.encode(event)
-    return Unsealed(
+    return UnsealedRecord(
         EventId(clock.new_id()),
         None,
         None,

@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ..core.events import Display, Output, Raised, Stream
-from ..core.notebook import Cell, Execution, Notebook
+from ..core.notebook.notebook import Cell, Execution, Notebook
 
 CUT = "quire_cut"
 """The key of a display's metadata that says how many bytes stood there. The execution by its id has all of them."""

@@ -8,7 +8,7 @@ Every method looks first whether whoever asks may (rights), as things are at tha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 from typing import IO, Any, cast
 from weakref import WeakValueDictionary
@@ -18,53 +18,46 @@ import msgspec
 from ..core import codec
 from ..core import events as e
 from ..core.chain import Record
-from ..core.directory import Directory
+from ..core.edits.undo_plan import UndoPlan
 from ..core.errors import BadInput, Conflict, NotFound, Refused, Unavailable
 from ..core.events import BlobRef, Draft, Entry, KnownEvent, Scope
 from ..core.ids import WORKSPACE_LOG, ActorId, ExecutionId, LogId, TokenId, check_id
-from ..core.notebook import Notebook
+from ..core.notebook.directory import Directory
+from ..core.notebook.notebook import Notebook
+from ..core.notebook.reduce import REDUCER, fold
 from ..core.policies import RUN_WITH_PARAMETERS, permission, with_permission
-from ..core.reduce import REDUCER, fold
-from ..core.undo import UndoPlan
-from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Outage, Seen, Sizes, Store, Table
-from . import (
-    access,
-    clock,
-    holds,
-    invitations,
-    notebook_access,
-    pruning,
-    redacting,
-    run_policy,
-    signing_in,
-    speech,
-    tokens,
-    undo,
-)
-from .access import Identity
-from .attached import Given, RuntimeFound, answer_input, found_in
-from .bundle import Carried, read_bundle, write_bundle
-from .drafts import check_drafts
-from .finding import pick, similar
-from .folding import DirectoryFolding, NotebookFolding
-from .holds import Hold
-from .invitations import Invitation, InvitationWanted
-from .lane_carrying import LaneCarrying
-from .lanes import Lanes, OwnLanes
-from .leases import LEASE_SECONDS, held_for, lease_name, take
-from .live import Live
-from .notebook_access import NotebookAccess
-from .proposing import as_proposal, has_to_ask
-from .pruning import PrunePlan, PruneStep
-from .rights import Rights, Standing
-from .run_policy import RunPolicy
-from .runtime_room import LivingRuntime, living_runtimes, why_waiting
-from .sharing import Shared
-from .signing_in import BrowserSession
-from .tokens import ListedToken, NewToken
-from .verifying import derived_line, verify_log
-from .watching import Watcher, Watching, Watchings
-from .workspace import Claim, Held, Undone, Verified
+from ..stores.store import Blobs, Growth, Lease, LogInfo, LogKind, Outage, ReadMark, Sizes, Store, Table
+from . import clock, prune_runs, redaction, undo
+from .bundle import BundleContents, read_bundle, write_bundle
+from .identity import identities, invitations, notebook_access, run_policy, sign_in, tokens
+from .identity.approval import as_proposal, has_to_ask
+from .identity.identities import Identity
+from .identity.invitations import Invitation, InvitationWanted
+from .identity.notebook_access import NotebookAccess
+from .identity.permissions import ActorStanding, Rights
+from .identity.run_policy import RunPolicy
+from .identity.sign_in import BrowserSession
+from .identity.tokens import ListedToken, NewToken
+from .lanes import lane_messages
+from .lanes.lane_exchange import LaneCarrying
+from .lanes.lanes import Lanes, OwnLanes
+from .lanes.runtime_info import PromptAnswer, RuntimeFound, answer_input, found_in
+from .lanes.runtime_limit import LivingRuntime, living_runtimes, why_waiting
+from .log import locks
+from .log.draft_check import check_drafts
+from .log.leases import LEASE_SECONDS, held_for, lease_name, take
+from .log.lock_renewal import KeptHold
+from .log.locks import Hold
+from .log.log_lookup import pick, similar
+from .log.log_state import DirectoryFolding, NotebookFolding
+from .log.open_log import Live
+from .log.process_id import this_process
+from .protocol import Claim, HeldClaim, LogVerification, UndoOutcome
+from .prune_runs import PrunePlan, PruneStep
+from .single_flight import SingleFlight
+from .subscriptions.subscriptions import ConnectionSubscriptions, Watcher, Watchings
+from .verification import derived_line, verify_log
+from .wire.bodies import RunProposed
 
 MAX_LEASE_SECONDS = 3600.0
 WRITE_SECONDS = 60.0
@@ -75,7 +68,7 @@ LIVE_LOGS = 200
 """How many logs stay open in memory; those nobody works on go first."""
 
 
-class _Shared(msgspec.Struct, kw_only=True):
+class _SharedState(msgspec.Struct, kw_only=True):
     """What all identities in one process share."""
 
     store: Store
@@ -110,10 +103,10 @@ class LocalWorkspace:
         write_seconds: float = WRITE_SECONDS,
     ) -> None:
         # Looked up for whatever a bearer does: many who ask at once share one look.
-        self._rights = Rights(store, Shared(self._directory), now, folder)
+        self._rights = Rights(store, SingleFlight(self._directory), now, folder)
         lanes = Lanes()
         watchings = Watchings(store, self._rights, lanes)
-        self._shared = _Shared(
+        self._shared = _SharedState(
             store=store,
             blobs=blobs,
             clock=now,
@@ -122,12 +115,17 @@ class LocalWorkspace:
             where=where,
             write_seconds=write_seconds,
         )
-        self.identity = identity or access.owner()
+        self.identity = identity or identities.owner()
 
     @property
-    def where(self) -> str:
-        """The address under which other processes of this machine find it; empty where there is none."""
+    def store_address(self) -> str:
+        """The address at which another process of this machine opens the same store; empty where none can."""
         return self._shared.where
+
+    @property
+    def lease_seconds(self) -> float:
+        """How long a runtime here claims for."""
+        return LEASE_SECONDS
 
     @property
     def outage(self) -> Outage | None:
@@ -147,7 +145,7 @@ class LocalWorkspace:
     async def carry_lanes(self, log: LogId | None = None) -> None:
         """Tell other processes of this store what is said on lanes here, and hear them, until cancelled.
 
-        A server does it for all logs, a runtime for what is said to it in its own.
+        A server does it for all logs, a runtime for what is said to it in its own. Returns where the store carries nothing.
         """
         if (carrier := self._shared.store.carrier(log)) is not None:
             await LaneCarrying(carrier, self._shared.lanes, log).run()
@@ -160,9 +158,17 @@ class LocalWorkspace:
         other.identity = identity
         return other
 
+    def beside_store(self) -> LocalWorkspace:
+        """The same workspace: this process is beside the store."""
+        return self
+
+    def runtime_name(self, wanted: str) -> str:
+        """Return the name for a runtime of this process: that of the process, by which others see whether it is gone."""
+        return this_process()
+
     async def as_runtime(self, name: str, log: LogId) -> LocalWorkspace:
         """The same workspace for a runtime that this process is: it serves as far as whoever starts it may run."""
-        return self.acting_as(access.runtime(name, self.identity))
+        return self.acting_as(identities.runtime(name, self.identity))
 
     async def as_mirror(self, log: LogId) -> LocalWorkspace:
         """The same workspace for the mirror of a notebook, on behalf of whoever bound it; refused if they may not edit now.
@@ -172,7 +178,7 @@ class LocalWorkspace:
         if self.identity.is_bound:
             return self
         binder = await self._rights.binder(log)
-        return self.acting_as(access.mirror(binder.on_behalf_of or binder.actor))
+        return self.acting_as(identities.mirror(binder.on_behalf_of or binder.actor))
 
     async def bound_to(self, path: str) -> LogId | None:
         """Return the notebook that holds a file: also one that whoever asks may not read, for there is one (rule 13)."""
@@ -188,7 +194,7 @@ class LocalWorkspace:
     async def bearer(self, secret: str) -> LocalWorkspace:
         """The same workspace for whoever holds this token."""
         token = await self._shared.store.token(tokens.secret_digest(secret))
-        return self.acting_as(access.bearer(await self._directory(), token, self._shared.clock()))
+        return self.acting_as(identities.bearer(await self._directory(), token, self._shared.clock()))
 
     async def _directory(self) -> Directory:
         return await self._live(WORKSPACE_LOG).read()
@@ -199,7 +205,7 @@ class LocalWorkspace:
         if scope in self.identity.asks:
             raise Refused(f"{self.identity.actor} has to ask before it may {scope}, and this cannot be proposed.")
 
-    async def _check(self, log: LogId, scope: Scope) -> Standing:
+    async def _check(self, log: LogId, scope: Scope) -> ActorStanding:
         return await self._rights.check(self.identity, log, scope)
 
     # ---- Who may start runs
@@ -248,11 +254,17 @@ class LocalWorkspace:
 
     # ---- Runtimes
 
+    async def count_runtime(self, log: LogId, runtime: ActorId) -> KeptHold | None:
+        """Count a runtime that somebody brings, for as long as the hold is kept; None where it is counted already."""
+        system, name = self.acting_as(identities.system()), locks.brought_hold(log, runtime)
+        hold = await system.hold(name)
+        return KeptHold(system, name, hold) if hold is not None else None
+
     async def runtimes(self, log: LogId) -> list[RuntimeFound]:
         """Return the runtimes that are attached to a log, with what they said last of how they are."""
         return found_in(await self.read(log), log, self._shared.lanes.board)
 
-    async def answer_input(self, log: LogId, execution: ExecutionId, given: Given) -> Entry:
+    async def answer_input(self, log: LogId, execution: ExecutionId, given: PromptAnswer) -> Entry:
         """Answer what a cell asks."""
         await self._check(log, "run")
         return await answer_input(self, self.submit_once, self._shared.lanes, log, execution, given)
@@ -272,7 +284,7 @@ class LocalWorkspace:
         """Plan the undo of what an actor did to the cells of a notebook after a number."""
         return await undo.plan(self, log, by, since)
 
-    async def undo(self, log: LogId, by: ActorId, since: int = 0, *, seq: int | None = None) -> Undone:
+    async def undo(self, log: LogId, by: ActorId, since: int = 0, *, seq: int | None = None) -> UndoOutcome:
         """Take back what an actor did to the cells of a notebook after a number, all or none of it.
 
         With `seq`, Conflict when cells were changed after that number; without, it is planned again.
@@ -281,13 +293,13 @@ class LocalWorkspace:
         while True:
             made = await undo.plan(self, log, by, since)
             if not made.changes:
-                return Undone(plan=made)
+                return UndoOutcome(plan=made)
             drafts = undo.drafts_of(made)
             check_drafts(log, drafts)
             try:
                 at = made.seq if seq is None else seq
                 entries = await self._submit_checked(log, drafts, why=undo.reason(made), cells_at=at)
-                return Undone(plan=made, entries=entries)
+                return UndoOutcome(plan=made, entries=entries)
             except Conflict:
                 attempts -= 1
                 if not attempts:
@@ -379,7 +391,7 @@ class LocalWorkspace:
             await self._rights.check_holds(self.identity, log, path)
         except (Conflict, Refused):
             ended = Draft(id=clock.new_id(), event=e.FileBound(path=None))
-            await self._live(log).submit([ended], access.system())
+            await self._live(log).submit([ended], identities.system())
             raise
 
     def _live(self, log: LogId) -> Live[Any]:
@@ -453,12 +465,12 @@ class LocalWorkspace:
         read = self._shared.store.read
         return await read(log, since, until, limit=limit, types=types, newest_first=newest_first)
 
-    async def seen(self, log: LogId) -> Seen | None:
+    async def seen(self, log: LogId) -> ReadMark | None:
         """Return how far whoever asks has seen a log; None when they never said."""
         await self._check(log, "read")
         return await self._shared.store.seen(log, self.identity.actor)
 
-    async def mark_seen(self, log: LogId, seq: int) -> Seen:
+    async def mark_seen(self, log: LogId, seq: int) -> ReadMark:
         """Keep that whoever asks has seen a log up to a number: only forwards, and nobody else is told."""
         await self._check(log, "read")
         info = await self._shared.store.info(log)
@@ -466,7 +478,7 @@ class LocalWorkspace:
             raise NotFound(f"There is no notebook or run {log!r}.{await self._similar(log)}")
         if not 0 <= seq <= info.head.seq:
             raise BadInput(f"{info.name!r} has the numbers 1 to {info.head.seq}, so {seq} cannot have been seen.")
-        return await self._shared.store.save_seen(Seen(log, self.identity.actor, seq, self._shared.clock()))
+        return await self._shared.store.save_seen(ReadMark(log, self.identity.actor, seq, self._shared.clock()))
 
     async def follow(self, log: LogId, since: int = 0) -> AsyncIterator[list[Entry]]:
         """Yield the entries after `since`, and then whatever comes, for ever; Refused once that is no longer allowed."""
@@ -484,7 +496,7 @@ class LocalWorkspace:
             if seen := [each for each in page if each.log in mine]:
                 yield seen
 
-    async def watch(self, watcher: Watcher, most: int) -> Watching:
+    async def watch(self, watcher: Watcher, most: int) -> ConnectionSubscriptions:
         """For a door that carries it on: watch logs, the feed and lanes, so many things at most, together with all others."""
         return await self._shared.watchings.enter(self.identity, watcher, most)
 
@@ -516,8 +528,8 @@ class LocalWorkspace:
         mine = await self._readable([each.log for each in page])
         return [each for each in page if each.log in mine], page[-1].position
 
-    async def _standing(self) -> Standing:
-        access.check_scope(self.identity, "read")
+    async def _standing(self) -> ActorStanding:
+        identities.check_scope(self.identity, "read")
         return await self._rights.standing(self.identity)
 
     async def _readable(self, logs: Collection[LogId]) -> set[LogId]:
@@ -538,7 +550,7 @@ class LocalWorkspace:
         """Return who has which log open, in all of them: a door shows only those that the bearer may read."""
         return self._shared.lanes.presence.actors()
 
-    def questions(self) -> list[tuple[LogId, speech.Asked]]:
+    def questions(self) -> list[tuple[LogId, lane_messages.Prompt]]:
         """Return what cells ask just now, in all logs: a door shows only those that the bearer may read."""
         return self._shared.lanes.board.questions()
 
@@ -582,6 +594,10 @@ class LocalWorkspace:
         async for chunk in self._shared.blobs.open(hash, start, end):
             yield chunk
 
+    async def read_blob(self, hash: str) -> bytes:
+        """Return the bytes of such a blob, all of them."""
+        return b"".join([chunk async for chunk in self.open_blob(hash)])
+
     async def blob_size(self, hash: str) -> int:
         """Return how many bytes a blob has."""
         await self._check_blob(hash)
@@ -609,7 +625,7 @@ class LocalWorkspace:
         """Give back what was claimed, when the work is over."""
         await self._shared.store.release(await self._lease(log, claim))
 
-    async def claims(self) -> list[Held]:
+    async def claims(self) -> list[HeldClaim]:
         """Return what is claimed by whomever, and what was and is lost."""
         found = [held for lease in await self._shared.store.leases() if (held := held_for(lease)) is not None]
         mine = await self._readable([held.log for held in found])
@@ -620,7 +636,7 @@ class LocalWorkspace:
         check_id(log, "Log")
         if isinstance(claim, e.ExecutionClaimed):
             check_id(claim.execution, "Execution")
-        if self.identity.actor not in (claim.runtime, access.SYSTEM):
+        if self.identity.actor not in (claim.runtime, identities.SYSTEM):
             raise Refused(f"{self.identity.actor} holds no claim of {claim.runtime}.")
         return Lease(lease_name(log, claim), claim.runtime, claim.epoch or 0, 0)
 
@@ -638,11 +654,11 @@ class LocalWorkspace:
     async def hold(self, name: str, seconds: float = LEASE_SECONDS) -> Hold | None:
         """Be the only process that does what has this name; None while another one does."""
         await self._check_holding()
-        holds.check_name(self.identity, name)
-        if (mirrored := holds.mirrored_log(name)) is not None:
+        locks.check_name(self.identity, name)
+        if (mirrored := locks.mirrored_log(name)) is not None:
             await self._check(mirrored, "bind")
-        holder = holds.holder_of(self.identity)
-        return await holds.take(self._shared.store, name, min(seconds, MAX_LEASE_SECONDS), holder)
+        holder = locks.holder_of(self.identity)
+        return await locks.take(self._shared.store, name, min(seconds, MAX_LEASE_SECONDS), holder)
 
     async def holder(self, name: str) -> str | None:
         """Return who holds what has this name, for processes beside the store; also if it lapsed and nobody took it."""
@@ -652,8 +668,8 @@ class LocalWorkspace:
     async def hold_of(self, name: str) -> Hold | None:
         """Return the hold of this name, lapsed or not, for processes beside the store; None when nobody has it."""
         await self._check_holding()
-        holds.check_name(self.identity, name)
-        return await holds.find(self._shared.store, name)
+        locks.check_name(self.identity, name)
+        return await locks.find(self._shared.store, name)
 
     async def living_runtimes(self) -> list[LivingRuntime]:
         """Return the runtimes that live beside the store, and those of elsewhere that speak here."""
@@ -663,7 +679,7 @@ class LocalWorkspace:
         return near + [
             LivingRuntime(log=log, brought=runtime, holder=runtime, epoch=0)
             for log, runtime in self._shared.lanes.board.runtimes()
-            if not holds.is_started(runtime) and (log, runtime) not in known
+            if not locks.is_started(runtime) and (log, runtime) not in known
         ]
 
     async def why_waiting(self, log: LogId) -> str | None:
@@ -686,21 +702,25 @@ class LocalWorkspace:
             raise Refused(f"{self.identity.actor} may hold nothing here: that needs the scope 'edit' or 'run'.")
         await self._rights.standing(self.identity)
         if hold is not None:
-            holds.check(self.identity, hold)
+            locks.check(self.identity, hold)
 
     async def probe(self) -> None:
         """Write a little, for nobody: raises what keeps the store from recording anything."""
-        await self._shared.store.acquire(_PROBE, access.SYSTEM, 0)
+        await self._shared.store.acquire(_PROBE, identities.SYSTEM, 0)
+
+    async def propose(self, run: LogId, why: str, here: Callable[[], Awaitable[RunProposed]]) -> RunProposed:
+        """Propose to the source of a run what was changed in it: `here` does it, with the files of this process."""
+        return await here()
 
     # ---- Trust
 
-    async def verify(self, logs: Sequence[LogId] | None = None) -> AsyncIterator[Verified]:
+    async def verify(self, logs: Sequence[LogId] | None = None) -> AsyncIterator[LogVerification]:
         """Check the chains of these logs (of all when None), one by one."""
-        imports, pruned = (await self._directory()).imports, await pruning.pruned_logs(self._shared.store)
+        imports, pruned = (await self._directory()).imports, await prune_runs.pruned_logs(self._shared.store)
         for info in await self.logs():
             if logs is None or info.log in logs:
                 imported = imports[info.log].seq if info.log in imports else 0
-                yield pruning.check_gone(await verify_log(self._shared.store, info, imported), pruned)
+                yield prune_runs.check_gone(await verify_log(self._shared.store, info, imported), pruned)
 
     async def forget_snapshots(self, log: LogId) -> None:
         """Throw away what is derived from a log, snapshots, index and its line in lists; it is made anew."""
@@ -722,7 +742,7 @@ class LocalWorkspace:
     async def holding(self, log: LogId, secret: str) -> list[int]:
         """Return the numbers of the events that hold a secret, in what they say or in a blob."""
         await self._check(log, "read")
-        return await redacting.holding(self._shared.store, self._shared.blobs, log, secret)
+        return await redaction.holding(self._shared.store, self._shared.blobs, log, secret)
 
     async def _submit_redactions(self, log: LogId, drafts: Sequence[Draft], secret: str | None = None) -> list[Entry]:
         """Mask, and clean up behind it: begun, it is finished, whoever goes away meanwhile."""
@@ -731,12 +751,12 @@ class LocalWorkspace:
 
     async def _redact(self, log: LogId, drafts: Sequence[Draft], secret: str | None) -> list[Entry]:
         store, blobs, live = self._shared.store, self._shared.blobs, self._live(log)
-        completed, masks, gone = await redacting.complete(store, blobs, log, drafts, secret)
+        completed, masks, gone = await redaction.complete(store, blobs, log, drafts, secret)
         entries = await live.submit(completed, self.identity, masks=masks)
         await store.drop_snapshots(log)
         await live.reload()
         await store.forget_index()
-        await redacting.remove_blobs(store, blobs, gone)
+        await redaction.remove_blobs(store, blobs, gone)
         return entries
 
     # ---- Removing old runs
@@ -749,8 +769,8 @@ class LocalWorkspace:
         infos = await self.logs("run")
         mine = await self.scopes([info.log for info in infos])
         infos = [info for info in infos if "admin" in mine[info.log]]
-        before = pruning.before_of(older_than, self._shared.clock())
-        return await pruning.plan(self._shared.store, self._rights.references, infos, before, keep_last)
+        before = prune_runs.before_of(older_than, self._shared.clock())
+        return await prune_runs.plan(self._shared.store, self._rights.references, infos, before, keep_last)
 
     async def prune(
         self, older_than: str, keep_last: int = 0, *, only: Collection[LogId] | None = None, fully: bool = True
@@ -758,11 +778,11 @@ class LocalWorkspace:
         """Remove such runs (of those in `only`), the blobs that nothing refers to then, and their room on disk."""
         store, references = self._shared.store, self._rights.references
         planned = await self.plan_prune(older_than, keep_last)
-        async for step in pruning.prune(store, self.identity, planned, only):
+        async for step in prune_runs.prune(store, self.identity, planned, only):
             if step.pruned is not None:
                 self._shared.live.pop(step.pruned.log, None)
             yield step
-        blobs, blob_bytes = await pruning.collect_blobs(store, self._shared.blobs, references)
+        blobs, blob_bytes = await prune_runs.collect_blobs(store, self._shared.blobs, references)
         yield PruneStep(blobs=blobs, blob_bytes=blob_bytes)
         done = await store.compact(fully=fully)
         yield PruneStep(database_before=done.before, database_after=done.after, not_compacted=done.skipped)
@@ -770,13 +790,13 @@ class LocalWorkspace:
     async def sizes(self, older_than: str = "30d") -> tuple[Sizes, int, int]:
         """Return how much the store holds, how many blobs there are, and how large they are together."""
         await self.check_query()
-        sizes = await self._shared.store.sizes(pruning.before_of(older_than, self._shared.clock()))
+        sizes = await self._shared.store.sizes(prune_runs.before_of(older_than, self._shared.clock()))
         blobs = [found.size async for found in self._shared.blobs.scan()]
         return sizes, len(blobs), sum(blobs)
 
     # ---- Carrying whole logs
 
-    async def export_bundle(self, log: LogId, file: IO[bytes]) -> Carried:
+    async def export_bundle(self, log: LogId, file: IO[bytes]) -> BundleContents:
         """Write a log with its blobs as a bundle."""
         await self._check(log, "read")
         info = await self._shared.store.info(log)
@@ -784,7 +804,7 @@ class LocalWorkspace:
             raise NotFound(f"There is no notebook or run {log!r}.{await self._similar(log)}")
         return await write_bundle(self._shared.store, self._shared.blobs, info, file)
 
-    async def import_bundle(self, file: IO[bytes]) -> Carried:
+    async def import_bundle(self, file: IO[bytes]) -> BundleContents:
         """Take in a bundle, verified; what it tells of is shown as imported."""
         await self._check(WORKSPACE_LOG, "admin")
 
@@ -825,14 +845,14 @@ class LocalWorkspace:
     async def create_sign_in(self) -> NewToken:
         """Make a token that signs a browser in as whoever asks: once, and within minutes."""
         await self._rights.standing(self.identity)
-        return await self._mint(signing_in.single_use(self.identity, self._shared.clock()), self.identity.token)
+        return await self._mint(sign_in.single_use(self.identity, self._shared.clock()), self.identity.token)
 
     async def sign_in(self, secret: str, *, expires_at: str | None = None) -> NewToken:
         """Exchange a token that is good for one sign-in for a browser's own, good for so long or until a time."""
         at = self._shared.clock()
         token = TokenId(await self._shared.store.token(tokens.secret_digest(secret)) or "")
-        known = signing_in.check(await self._directory(), token, at)
-        made = signing_in.browsers(known, at, expires_at)
+        known = sign_in.check(await self._directory(), token, at)
+        made = sign_in.browsers(known, at, expires_at)
         # Together: a token that was revoked cannot be revoked again, so of two who come with it one is refused. The
         # browser's own ends with the token of whoever made that one.
         return await self._mint(made, known.parent, e.TokenRevoked(token=token))
@@ -852,14 +872,14 @@ class LocalWorkspace:
         if self.identity.token is None:
             raise Refused(f"{self.identity.actor} came without a token, so there is none to give up.")
         event = e.TokenRevoked(token=self.identity.token)
-        await self.acting_as(access.system()).submit(WORKSPACE_LOG, [Draft(id=clock.new_id(), event=event)])
+        await self.acting_as(identities.system()).submit(WORKSPACE_LOG, [Draft(id=clock.new_id(), event=event)])
 
     async def _mint(self, event: e.TokenCreated, parent: TokenId | None, *before: KnownEvent) -> NewToken:
         """Make a token that needs nobody's leave: it gives nobody more than they had with its parent."""
         made = NewToken(token=event.token, secret=tokens.new_secret(), expires_at=event.expires_at)
         await self._shared.store.save_token(tokens.secret_digest(made.secret), made.token)
         drafts = [Draft(id=clock.new_id(), event=each) for each in (*before, event)]
-        await self.acting_as(access.system(parent)).submit(WORKSPACE_LOG, drafts)
+        await self.acting_as(identities.system(parent)).submit(WORKSPACE_LOG, drafts)
         return made
 
     # ---- Sharing
@@ -918,13 +938,13 @@ class LocalWorkspace:
     async def browsers(self) -> list[BrowserSession]:
         """Return the browsers that are signed in as whoever asks, the newest first."""
         await self._rights.standing(self.identity)
-        return signing_in.sessions(await self._directory(), self.identity, self._shared.clock())
+        return sign_in.sessions(await self._directory(), self.identity, self._shared.clock())
 
     async def sign_out_browser(self, token: TokenId) -> None:
         """Sign out a browser that is signed in as whoever asks, and end what was made with it."""
         await self._rights.standing(self.identity)
-        event = signing_in.own_session(await self._directory(), self.identity, token, self._shared.clock())
-        await self.acting_as(access.system()).submit(WORKSPACE_LOG, [Draft(id=clock.new_id(), event=event)])
+        event = sign_in.own_session(await self._directory(), self.identity, token, self._shared.clock())
+        await self.acting_as(identities.system()).submit(WORKSPACE_LOG, [Draft(id=clock.new_id(), event=event)])
 
     async def tokens(self) -> list[ListedToken]:
         """Return what was made for whom, without secrets, the newest first."""

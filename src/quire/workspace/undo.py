@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
+from ..core.edits.undo_plan import CELL_CHANGES, READ_TYPES, UndoPlan, author_of, plan_undo
 from ..core.errors import BadInput
 from ..core.events import Draft, Entry, ProposalMade
 from ..core.ids import ActorId, LogId, ProposalId
-from ..core.notebook import Notebook
-from ..core.undo import CELL_CHANGES, READ_TYPES, UndoPlan, author_of, plan_undo
+from ..core.notebook.notebook import Notebook
 from .clock import new_id
-from .workspace import Workspace
+from .protocol import Workspace
 
 ATTEMPTS = 5
 """How often a plan is made again when cells were changed before it was submitted."""

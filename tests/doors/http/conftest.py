@@ -10,13 +10,13 @@ import pytest
 
 from quire.core.events import Scope
 from quire.core.ids import ActorId
-from quire.stores.blobs_folder import FolderBlobs
-from quire.stores.sqlite import SqliteStore
-from quire.workspace import access
+from quire.stores.blobs.folder_blobs import FolderBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
 
-from ...serving import Server, served
-from .asking import ADA, ALL, NOTEBOOK, OTHER, Client, client_of, make_notebook
+from ...http_server import Server, served
+from .http_clients import ADA, ALL, NOTEBOOK, OTHER, Client, client_of, make_notebook
 
 As: TypeAlias = Callable[..., Awaitable[Client]]
 """Makes a client with a token: `await acting_as(ADA, "read", notebooks=[NOTEBOOK])`."""
@@ -25,7 +25,7 @@ As: TypeAlias = Callable[..., Awaitable[Client]]
 @pytest.fixture
 async def workspace(tmp_path: Path) -> AsyncIterator[LocalWorkspace]:
     """The owner's."""
-    made = LocalWorkspace(SqliteStore(tmp_path / "quire.db"), FolderBlobs(tmp_path / "blobs"), access.owner())
+    made = LocalWorkspace(SqliteStore(tmp_path / "quire.db"), FolderBlobs(tmp_path / "blobs"), identities.owner())
     await make_notebook(made, NOTEBOOK, "x = 1", "print(x)")
     await make_notebook(made, OTHER, "y = 2")
     yield made

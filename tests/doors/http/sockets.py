@@ -15,18 +15,18 @@ from websockets.exceptions import ConnectionClosed
 from quire.core import events as e
 from quire.core.events import Draft, Entry, KnownEvent
 from quire.core.ids import ActorId, EventId, LogId
-from quire.doors.http.socket_protocol import PatientSocket
-from quire.workspace import wire
+from quire.doors.http.server.uvicorn_ws import PatientSocket
 from quire.workspace.local import LocalWorkspace
+from quire.workspace.wire import frames
 
-from ...serving import Server
+from ...http_server import Server
 
 DEADLINE = 240
 ALL: tuple[e.Scope, ...] = ("read", "edit", "run", "approve", "admin", "bind")
 ADA, BOB = ActorId("human:ada"), ActorId("human:bob")
 LOG, OTHER = LogId("n1"), LogId("n2")
-F = TypeVar("F", bound=wire.Frame)
-_decoder: msgspec.json.Decoder[wire.FromServer] = msgspec.json.Decoder(wire.FromServer)
+F = TypeVar("F", bound=frames.Frame)
+_decoder: msgspec.json.Decoder[frames.FromServer] = msgspec.json.Decoder(frames.FromServer)
 _numbers = count()
 
 
@@ -35,25 +35,25 @@ class Client:
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection
-        self.seen: dict[str, list[wire.EntryOnWire]] = {}
+        self.seen: dict[str, list[frames.EntryOnWire]] = {}
         """What came of each log, by the id under which it is followed."""
         self.last: dict[str, int] = {}
         self.sizes: dict[str, list[int]] = {}
         """How many entries were in each frame."""
 
-    async def send(self, frame: wire.ToServer | dict[str, Any] | str | bytes) -> None:
+    async def send(self, frame: frames.ToServer | dict[str, Any] | str | bytes) -> None:
         data = frame if isinstance(frame, str | bytes) else msgspec.json.encode(frame).decode()
         await self.connection.send(data)
 
-    async def next(self) -> wire.FromServer:
+    async def next(self) -> frames.FromServer:
         """The next frame, which has to come in time."""
         async with asyncio.timeout(DEADLINE):
             frame = _decoder.decode(await self.connection.recv())
-        if isinstance(frame, wire.Events):
+        if isinstance(frame, frames.Events):
             self._check(frame)
         return frame
 
-    def _check(self, frame: wire.Events) -> None:
+    def _check(self, frame: frames.Events) -> None:
         for entry in frame.entries:
             assert entry.seq == self.last[frame.id] + 1, f"{entry.seq} came after {self.last[frame.id]}"
             self.last[frame.id] = entry.seq
@@ -70,14 +70,14 @@ class Client:
     async def follow(self, log: LogId = LOG, since: int = 0, id: str = "f") -> None:
         """Ask for a log, and wait for the first frame of it."""
         self.begin(id, since)
-        await self.send(wire.Follow(id=id, log=log, since=since))
+        await self.send(frames.Follow(id=id, log=log, since=since))
         while not self.sizes[id]:
             await self.next()
 
     def begin(self, id: str, since: int) -> None:
         self.seen[id], self.sizes[id], self.last[id] = [], [], since
 
-    async def until(self, seq: int, id: str = "f") -> list[wire.EntryOnWire]:
+    async def until(self, seq: int, id: str = "f") -> list[frames.EntryOnWire]:
         """Read on until that number has come."""
         while self.last[id] < seq:
             await self.next()
@@ -87,7 +87,7 @@ class Client:
         """Wait until everything that was sent before is done, but for what is to be recorded."""
         id = f"mark{next(_numbers)}"
         await self.follow(LogId(id), 0, id)
-        await self.send(wire.Stop(id=id))
+        await self.send(frames.Stop(id=id))
 
     async def closed(self) -> tuple[int, str]:
         """Read until the server closes; with which code and why."""
@@ -106,7 +106,7 @@ async def connected(server: Server, secret: str, **more: Any) -> AsyncGenerator[
     options: dict[str, Any] = {"additional_headers": headers, "max_size": 64 << 20, "proxy": None, **more}
     async with connect(url, **options) as connection:
         client = Client(connection)
-        assert isinstance(await client.next(), wire.Welcome)
+        assert isinstance(await client.next(), frames.Welcome)
         yield client
 
 
@@ -139,11 +139,11 @@ async def note(workspace: LocalWorkspace, notes: int, text: str = "", log: LogId
         await say(workspace, *(e.MetadataSet(values={"note": f"{each}{text}"}) for each in many), log=log)
 
 
-async def recorded(workspace: LocalWorkspace, log: LogId = LOG, since: int = 0) -> list[wire.EntryOnWire]:
+async def recorded(workspace: LocalWorkspace, log: LogId = LOG, since: int = 0) -> list[frames.EntryOnWire]:
     """What a follower has to have seen."""
-    found: list[wire.EntryOnWire] = []
+    found: list[frames.EntryOnWire] = []
     while page := await workspace.entries(log, since):
-        found += [wire.from_entry(entry) for entry in page]
+        found += [frames.from_entry(entry) for entry in page]
         since = page[-1].seq
     return found
 

@@ -16,13 +16,13 @@ import pytest
 import websockets
 from playwright.async_api import async_playwright
 
-from quire.doors.http.settings import ServerSettings
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.sqlite import SqliteStore
-from quire.workspace import access
+from quire.doors.http.server_settings import ServerSettings
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
 
-from ...serving import Server, served
+from ...http_server import Server, served
 from ...web.app import build_app
 
 ASK_WHO = """fetch("/api/me", { headers: { "X-Quire-Page-Key": localStorage.getItem("quire-page-key") } })
@@ -38,7 +38,7 @@ class SignedIn(msgspec.Struct, frozen=True, kw_only=True):
 
 @pytest.fixture
 async def workspace(tmp_path: Path) -> AsyncIterator[LocalWorkspace]:
-    made = LocalWorkspace(SqliteStore(tmp_path / "quire.db"), MemoryBlobs(), access.owner())
+    made = LocalWorkspace(SqliteStore(tmp_path / "quire.db"), MemoryBlobs(), identities.owner())
     yield made
     await made.close()
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from quire.workspace.local import LocalWorkspace
 
-from ...serving import Server
-from .asking import ADA, AGENT, ALL, BOB, NOTEBOOK, OTHER, Client, client_of
+from ...http_server import Server
 from .conftest import As
+from .http_clients import ADA, AGENT, ALL, BOB, NOTEBOOK, OTHER, Client, client_of
 
 INVITED = {"name": "grace", "notebook": NOTEBOOK, "role": "viewer"}
 

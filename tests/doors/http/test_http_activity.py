@@ -9,12 +9,12 @@ import pytest
 from quire.core import events as e
 from quire.core.ids import ActorId, CellId, LogId
 from quire.core.text import Splice, source_hash
-from quire.verbs import activity as verb
+from quire.verbs.overviews import recent_activity as verb
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
 
-from .asking import ADA, AGENT, BOB, NOTEBOOK, OTHER, Client, say
 from .conftest import As
+from .http_clients import ADA, AGENT, BOB, NOTEBOOK, OTHER, Client, say
 from .test_http_overview import run_cell
 
 SEEN = f"/api/notebooks/{NOTEBOOK}/seen"

@@ -9,8 +9,8 @@ import pytest
 
 from quire.workspace.local import LocalWorkspace
 
-from .asking import ADA, BOB, Client
 from .conftest import As
+from .http_clients import ADA, BOB, Client
 
 DATA = bytes(range(256)) * 40
 URL = f"/api/blobs/{sha256(DATA).hexdigest()}"

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 
 from quire.core import events as e
-from quire.core.diff import diff
+from quire.core.diff.diff import diff
 from quire.core.events import Draft
 from quire.core.ids import CellId, ExecutionId, LogId
 from quire.core.text import Splice, source_hash
-from quire.doors.carrying import export_notebook
-from quire.files import formats
-from quire.files.change_rows import rows
-from quire.files.changes_html import render_page
-from quire.files.diff_rows import diff_rows
+from quire.doors.transfer import export_notebook
+from quire.formats import registry
+from quire.formats.diff_view.change_rows import rows
+from quire.formats.diff_view.diff_html import render_page
+from quire.formats.diff_view.diff_values import diff_rows
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
 
-from .asking import ADA, BOB, NOTEBOOK, OTHER, Client, say
 from .conftest import As
+from .http_clients import ADA, BOB, NOTEBOOK, OTHER, Client, say
 
 
 def _cell(text: str) -> CellId:
@@ -88,7 +88,7 @@ async def test_the_rows_are_those_of_quire_diff_between_the_exported_moments(
     found = await ada.ask("GET", f"/api/diff?a={NOTEBOOK}@{before}&b={NOTEBOOK}")
     info = await workspace.find(NOTEBOOK)
     texts = [(await export_notebook(workspace, info, "x.ipynb", seq))[0] for seq in (before, None)]
-    old, new = (formats.read(text, "x.ipynb") for text in texts)
+    old, new = (registry.read(text, "x.ipynb") for text in texts)
     of_files = rows(diff(old, new), old, new)
     assert [(row["cell"], row["state"] != "same") for row in found["rows"]] == [
         (row.cell.id, bool(row.operations)) for row in of_files

@@ -9,13 +9,13 @@ from urllib.parse import unquote
 import pytest
 
 from quire.core.events import Scope
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.sqlite import SqliteStore
-from quire.workspace import access
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
 
-from ...serving import Server, served
-from .asking import ADA, AGENT, ALL, BOB, NOTEBOOK, Client, client_of, make_notebook
+from ...http_server import Server, served
+from .http_clients import ADA, AGENT, ALL, BOB, NOTEBOOK, Client, client_of, make_notebook
 
 PERCENT = "# %%\nx = 1\n"
 
@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def workspace(folder: Path, tmp_path: Path) -> AsyncIterator[LocalWorkspace]:
-    made = LocalWorkspace(SqliteStore(tmp_path / "quire.db"), MemoryBlobs(), access.owner(), folder=folder)
+    made = LocalWorkspace(SqliteStore(tmp_path / "quire.db"), MemoryBlobs(), identities.owner(), folder=folder)
     await make_notebook(made, NOTEBOOK, "x = 1")
     yield made
     await made.close()

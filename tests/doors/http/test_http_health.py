@@ -14,9 +14,9 @@ from quire.core import events as e
 from quire.core.errors import Unavailable
 from quire.core.events import Draft
 from quire.core.ids import LogId
-from quire.doors.http.pulse import Pulse
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.sqlite import SqliteStore
+from quire.doors.http.server.store_probe import Pulse
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
 

@@ -13,15 +13,16 @@ import pytest
 from quire.core import events as e
 from quire.core.ids import WORKSPACE_LOG, CellId, RuntimeId
 from quire.core.text import source_hash
-from quire.doors.http.settings import ServerSettings
-from quire.stores.blobs_folder import FolderBlobs
-from quire.stores.sqlite import SqliteStore
-from quire.workspace import access
+from quire.doors.http.server_settings import ServerSettings
+from quire.stores.blobs.folder_blobs import FolderBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.clock import later
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
 
-from ...serving import Server, served
-from .asking import (
+from ...http_server import Server, served
+from .conftest import As
+from .http_clients import (
     ADA,
     AGENT,
     ALL,
@@ -37,7 +38,6 @@ from .asking import (
     drafts,
     say,
 )
-from .conftest import As
 
 RENAMED = drafts({"type": "notebook_renamed", "name": "other"})
 
@@ -169,9 +169,9 @@ async def test_nobody_gets_a_token_for_a_runtime_that_is_at_work_for_others(
     assert "for somebody else" in await ada.ask("POST", "/api/runtimes", 403, json={"name": "one", "log": "n1"})
     await ada.ask("POST", "/api/notebooks/n1/executions", json={"cells": [{"cell": "a1"}]})
     (execution,) = (await workspace.read(NOTEBOOK)).executions
-    owners = workspace.acting_as(access.runtime("two"))
+    owners = workspace.acting_as(identities.runtime("two"))
     await say(owners, NOTEBOOK, e.ExecutionClaimed(execution=execution, runtime=RuntimeId("runtime:two")))
-    other = workspace.acting_as(access.runtime("three"))
+    other = workspace.acting_as(identities.runtime("three"))
     await say(other, OTHER, e.RuntimeAttached(runtime=RuntimeId("runtime:three")))
     assert "for somebody else" in await ada.ask("POST", "/api/runtimes", 403, json={"name": "two", "log": "n2"})
     assert "for somebody else" in await ada.ask("POST", "/api/runtimes", 403, json={"name": "three", "log": "n2"})
@@ -263,7 +263,7 @@ async def test_a_browser_signs_in_once_and_gets_a_cookie(
 
 
 async def test_of_two_servers_on_one_file_one_takes_a_sign_in(workspace: LocalWorkspace, tmp_path: Path) -> None:
-    second = LocalWorkspace(SqliteStore(tmp_path / "quire.db"), FolderBlobs(tmp_path / "blobs"), access.owner())
+    second = LocalWorkspace(SqliteStore(tmp_path / "quire.db"), FolderBlobs(tmp_path / "blobs"), identities.owner())
     async with served(workspace) as here, served(second) as there:
         clients = [client_of(server.url) for server in (here, there) for _ in range(3)]
         for _ in range(3):

@@ -15,13 +15,13 @@ import msgspec
 import pytest
 
 from quire.doors.http.app import ROUTES
-from quire.doors.http.description import about
-from quire.doors.http.limits import Allowance
-from quire.doors.http.settings import ServerSettings
+from quire.doors.http.openapi import about
+from quire.doors.http.server.rate_limits import Allowance
+from quire.doors.http.server_settings import ServerSettings
 from quire.workspace.local import LocalWorkspace
 
-from ...serving import Server, served
-from .asking import ADA, ALL, NOTEBOOK, Client, answer_to, client_of, connection, drafts, until
+from ...http_server import Server, served
+from .http_clients import ADA, ALL, NOTEBOOK, Client, answer_to, client_of, connection, drafts, until
 
 SMALL = ServerSettings(body_bytes=10_000, upload_bytes=50_000, notebook_bytes=20_000)
 

@@ -8,12 +8,14 @@ import logging
 import msgspec
 import pytest
 from litestar.types import Scope
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
-from quire.doors.http.access_log import AccessLog, Line, written_as_lines
+from quire.doors.http.server.access_log import AccessLog, RequestLine, written_as_lines
 from quire.workspace.local import LocalWorkspace
 
-from ...serving import Server, served
-from .asking import ADA, ALL, Client, client_of
+from ...http_server import Server, served
+from .http_clients import ADA, ALL, Client, client_of
 
 
 async def test_there_is_one_line_of_json_for_each_request(server: Server, ada: Client, nobody: Client) -> None:
@@ -54,7 +56,7 @@ class Terminal(io.StringIO):
 
 def test_on_a_terminal_the_line_is_short_and_cannot_move_the_cursor() -> None:
     stream = Terminal()
-    line = Line(id="1", method="GET", path="/api/\x1b[2Jx", began=0, status=404)
+    line = RequestLine(id="1", method="GET", path="/api/\x1b[2Jx", began=0, status=404)
     scope: Scope = {"state": {}}  # pyright: ignore[reportAssignmentType] - all that is looked at
     AccessLog(stream).write(line, scope)
     assert stream.getvalue().startswith("404 GET /api/")
@@ -70,6 +72,16 @@ def test_what_libraries_say_goes_to_the_same_log() -> None:
     logging.getLogger("uvicorn.error").warning("later")
     (line,) = [msgspec.json.decode(each) for each in stream.getvalue().splitlines()]
     assert (line["level"], line["told"]) == ("warning", "Invalid HTTP request received.")
+
+
+async def test_a_socket_that_is_refused_is_one_line_and_no_fault(workspace: LocalWorkspace) -> None:
+    stream = io.StringIO()
+    async with served(workspace) as server:
+        with written_as_lines(AccessLog(stream)), pytest.raises(InvalidStatus, match="401"):
+            async with connect(f"{server.url.replace('http', 'ws')}/api/socket"):
+                pass
+    assert [(line["method"], line["status"]) for line in server.told()] == [("SOCKET", 401)]
+    assert stream.getvalue() == ""
 
 
 async def test_a_fault_of_ours_is_told_to_the_log_and_not_to_who_asked(

@@ -18,13 +18,13 @@ from mcp_types import CallToolResult, Implementation, TextContent
 
 from quire.core.events import Scope
 from quire.core.ids import ActorId
-from quire.doors.http.settings import ServerSettings
+from quire.doors.http.server_settings import ServerSettings
+from quire.workspace.identity.tokens import NewToken
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.tokens import NewToken
 
-from ...serving import Server, served
-from .asking import ADA, ALL, NOTEBOOK, OTHER, Client, client_of
+from ...http_server import Server, served
 from .conftest import As
+from .http_clients import ADA, ALL, NOTEBOOK, OTHER, Client, client_of
 
 CLAUDE = ActorId("agent:claude")
 ACCEPT = {"Accept": "application/json, text/event-stream"}

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from quire.doors.http.app import ROUTES
-from quire.doors.http.description import FAULTS, TAGS, about, describe
+from quire.doors.http.openapi import FAULTS, TAGS, about, describe
 
-from .asking import Client
+from .http_clients import Client
 
 SAID = describe(about(ROUTES))
 OPERATIONS = [(each, SAID["paths"][each.path][each.method.lower()]) for each in about(ROUTES)]

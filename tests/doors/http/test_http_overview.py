@@ -16,18 +16,19 @@ from quire.core.ids import (
     RuntimeId,
 )
 from quire.core.text import Splice, source_hash
-from quire.workspace import access, speech
+from quire.workspace.identity import identities
+from quire.workspace.lanes import lane_messages
 from quire.workspace.local import LocalWorkspace
 
-from .asking import ADA, AGENT, ALL, BOB, NOTEBOOK, OTHER, Client, say
 from .conftest import As
+from .http_clients import ADA, AGENT, ALL, BOB, NOTEBOOK, OTHER, Client, say
 
 RUN = LogId("r1")
 
 
 async def run_cell(workspace: LocalWorkspace, log: LogId, cell: str, output: str, execution: str = "x1") -> None:
     """Let a runtime run a cell that prints something and raises."""
-    id, runtime = ExecutionId(execution), workspace.acting_as(access.runtime("r"))
+    id, runtime = ExecutionId(execution), workspace.acting_as(identities.runtime("r"))
     source = (await workspace.read(log)).cells[CellId(cell)].source
     await say(workspace, log, e.ExecutionRequested(execution=id, cell=CellId(cell), source_hash=source_hash(source)))
     await say(runtime, log, e.ExecutionClaimed(execution=id, runtime=RuntimeId("runtime:r")))
@@ -98,7 +99,7 @@ async def test_runs_are_shown_with_parameters_and_results(ada: Client, workspace
         "results": {},
         "seconds": None,
         "at": "",
-        "actor": access.owner().actor,
+        "actor": identities.owner().actor,
         "on_behalf_of": None,
         "source": {"path": None, "notebook": NOTEBOOK},
     }
@@ -118,7 +119,7 @@ async def test_a_proposal_waits_for_those_who_may_decide_it(
     ada: Client, acting_as: As, workspace: LocalWorkspace
 ) -> None:
     """Rule 9: not for its author, and not for who may not approve."""
-    await say(workspace.acting_as(access.mirror(ADA)), NOTEBOOK, proposal("p0"))
+    await say(workspace.acting_as(identities.mirror(ADA)), NOTEBOOK, proposal("p0"))
     agent = await acting_as(AGENT, "read", "edit", asks=["edit"], on_behalf_of=ADA)
     change = {"type": "source_edited", "cell": "a1", "base": 3, "edit": [[0, 0, "z"]]}
     await agent.ask("POST", "/api/logs/n1/events", json={"drafts": [{"id": "d1", "event": change}]})
@@ -135,7 +136,7 @@ async def test_a_proposal_waits_for_those_who_may_decide_it(
 
 
 async def test_a_proposal_that_has_expired_waits_no_longer(ada: Client, workspace: LocalWorkspace) -> None:
-    past = workspace.acting_as(access.mirror(ADA))
+    past = workspace.acting_as(identities.mirror(ADA))
     await say(past, NOTEBOOK, proposal("p1", expires_at="2999-01-01T00:00:00.000000Z"))
     assert [each["id"] for each in await ada.ask("GET", "/api/waiting")] == ["p1"]
     await say(workspace, NOTEBOOK, proposal("p2", expires_at="2020-01-01T00:00:00.000000Z"))
@@ -146,7 +147,7 @@ async def test_a_file_conflict_waits_until_it_is_resolved(ada: Client, workspace
     conflict = ConflictId("c1")
     await say(workspace, NOTEBOOK, e.FileBound(path="a.py"))
     raised = e.ConflictRaised(conflict=conflict, cell=CellId("a1"), base="x = 1", ours="x = 2", theirs="x = 3")
-    await say(workspace.acting_as(access.mirror(ADA)), NOTEBOOK, raised)
+    await say(workspace.acting_as(identities.mirror(ADA)), NOTEBOOK, raised)
     (found,) = await ada.ask("GET", "/api/waiting")
     assert (found["kind"], found["id"], found["cell"], found["text"]) == ("conflict", "c1", "a1", "x = 3")
     await say(workspace, NOTEBOOK, e.ConflictResolved(conflict=conflict))
@@ -156,10 +157,10 @@ async def test_a_file_conflict_waits_until_it_is_resolved(ada: Client, workspace
 async def test_a_question_waits_for_who_ran_the_cell(ada: Client, acting_as: As, workspace: LocalWorkspace) -> None:
     run = {"cells": [{"cell": "a1"}]}
     (id,) = (await ada.ask("POST", f"/api/notebooks/{NOTEBOOK}/executions", json=run))["executions"]
-    runtime = workspace.acting_as(access.runtime("r"))
+    runtime = workspace.acting_as(identities.runtime("r"))
     claim = e.ExecutionClaimed(execution=ExecutionId(id), runtime=RuntimeId("runtime:r"))
     await say(runtime, NOTEBOOK, claim)
-    asked = speech.said(speech.Asked(execution=ExecutionId(id), prompt="Month? "))
+    asked = lane_messages.said(lane_messages.Prompt(execution=ExecutionId(id), prompt="Month? "))
     runtime.lanes.say(f"{NOTEBOOK}/stdin", asked)
     (found,) = await ada.ask("GET", "/api/waiting")
     assert (found["kind"], found["id"], found["text"], found["cell"]) == ("question", id, "Month? ".strip(), "a1")
@@ -202,7 +203,7 @@ async def test_what_is_found_in_a_run_says_so_and_comes_after_what_is_in_noteboo
     assert [(hit["log"], hit["run"]) for hit in hits] == [(NOTEBOOK, None), (RUN, found)]
     names = await ada.ask("GET", "/api/search", params={"text": "notebook n1"})
     assert [(hit["log"], hit["run"], hit["where"]) for hit in names] == [(NOTEBOOK, None, "name"), (RUN, found, "name")]
-    runtime = workspace.acting_as(access.runtime("r"))
+    runtime = workspace.acting_as(identities.runtime("r"))
     await say(runtime, RUN, e.RunClaimed(runtime=RuntimeId("runtime:r")))
     (_, hit) = await ada.ask("GET", "/api/search", params={"text": "x = 1"})
     assert hit["run"]["status"] == "running"
@@ -216,7 +217,7 @@ async def test_nothing_of_a_closed_notebook_is_shown_to_who_may_not_read_it(
 ) -> None:
     await say(workspace, WORKSPACE_LOG, e.RoleSet(actor=ADA, role="owner", notebook=NOTEBOOK))
     await run_cell(workspace, NOTEBOOK, "a2", "a secret\n")
-    await say(workspace.acting_as(access.mirror(ADA)), NOTEBOOK, proposal("p1"))
+    await say(workspace.acting_as(identities.mirror(ADA)), NOTEBOOK, proposal("p1"))
     await say(workspace, RUN, e.RunRequested(name="r", source=e.RunSource(notebook=NOTEBOOK, seq=3)))
     bob = await acting_as(BOB, *ALL)
     narrow = await acting_as(ActorId("human:eve"), *ALL, notebooks=[OTHER])

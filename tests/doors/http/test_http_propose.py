@@ -13,9 +13,9 @@ from quire.core.ids import CellId, LogId
 from quire.core.text import source_hash
 from quire.workspace.local import LocalWorkspace
 
-from ...serving import Server, served
-from .asking import ADA, AGENT, ALL, BOB, NOTEBOOK, say
+from ...http_server import Server, served
 from .conftest import As
+from .http_clients import ADA, AGENT, ALL, BOB, NOTEBOOK, say
 
 RUN = LogId("r1")
 SALES = "# %%\nx = 1\n"

@@ -6,17 +6,17 @@ import msgspec
 
 from quire.core import events as e
 from quire.core.ids import CellId, ExecutionId, LogId, RuntimeId
-from quire.core.reduce import REDUCER
+from quire.core.notebook.reduce import REDUCER
 from quire.core.text import source_hash
 from quire.doors.http.app import ROUTES
-from quire.doors.http.description import about
-from quire.workspace import access
+from quire.doors.http.openapi import about
 from quire.workspace.clock import new_id
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
 
-from ...serving import Server
-from .asking import ADA, AGENT, ALL, BOB, NOTEBOOK, OTHER, Client, draft, drafts, say
+from ...http_server import Server
 from .conftest import As
+from .http_clients import ADA, AGENT, ALL, BOB, NOTEBOOK, OTHER, Client, draft, drafts, say
 
 # ---- The server, and who one is
 
@@ -174,7 +174,7 @@ async def test_cells_are_asked_to_run_as_they_were_seen(ada: Client, workspace: 
 
 
 async def test_an_execution_is_found_after_others_came_behind_it(ada: Client, workspace: LocalWorkspace) -> None:
-    runtime = workspace.acting_as(access.runtime("one"))
+    runtime = workspace.acting_as(identities.runtime("one"))
     for id in ("x1", "x2"):
         execution, cell = ExecutionId(id), CellId("a1")
         hash = source_hash("x = 1")

@@ -6,12 +6,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from quire.core.ids import LogId
-from quire.stores.sqlite import SqliteStore
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.local import LocalWorkspace
 
 from ...run_logs import RunLog, run_append
-from .asking import BOB, NOTEBOOK, Client
 from .conftest import As
+from .http_clients import BOB, NOTEBOOK, Client
 
 RUNS = [
     RunLog(

@@ -11,14 +11,15 @@ from quire.core import events as e
 from quire.core.ids import ActorId, CellId, ExecutionId, RuntimeId
 from quire.core.text import source_hash
 from quire.core.values import Json
-from quire.workspace import access, wire
-from quire.workspace.holds import runtime_hold
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.remote import RemoteWorkspace
+from quire.workspace.log.locks import runtime_hold
+from quire.workspace.remote.remote_workspace import RemoteWorkspace
+from quire.workspace.wire import frames
 
-from ...serving import Server
-from .asking import ADA, AGENT, ALL, BOB, NOTEBOOK, OTHER, Client, say
+from ...http_server import Server
 from .conftest import As
+from .http_clients import ADA, AGENT, ALL, BOB, NOTEBOOK, OTHER, Client, say
 from .sockets import Client as Socket
 from .sockets import connected
 
@@ -32,7 +33,7 @@ ASKED: dict[str, Json] = {"kind": "asked", "execution": X, "prompt": "key: ", "p
 @pytest.fixture
 async def runtime(workspace: LocalWorkspace) -> LocalWorkspace:
     """A runtime that runs x1; x2 waits behind it."""
-    made = workspace.acting_as(access.runtime("gpu"))
+    made = workspace.acting_as(identities.runtime("gpu"))
     hashes = {A1: source_hash("x = 1"), A2: source_hash("print(x)")}
     await say(workspace, NOTEBOOK, e.ExecutionRequested(execution=X, cell=A1, source_hash=hashes[A1]))
     await say(workspace, NOTEBOOK, e.ExecutionRequested(execution=WAITS, cell=A2, source_hash=hashes[A2]))
@@ -49,7 +50,7 @@ async def listening(workspace: LocalWorkspace, server: Server, runtime: LocalWor
     """The same runtime, where it hears what is said to it."""
     token = await workspace.create_token(ActorId(ME), ("read", "serve"))
     async with connected(server, token.secret) as client:
-        await client.send(wire.Listen(id="lane", log=NOTEBOOK, lane="stdin"))
+        await client.send(frames.Listen(id="lane", log=NOTEBOOK, lane="stdin"))
         await client.in_order()
         yield client
 
@@ -60,22 +61,22 @@ async def test_a_password_reaches_the_runtime_that_asked_and_no_log_nor_anybody_
     """Rules 3 and 16."""
     token = await workspace.create_token(BOB, ALL)
     async with connected(server, token.secret) as bob:
-        await bob.send(wire.Listen(id="lane", log=NOTEBOOK, lane="stdin"))
+        await bob.send(frames.Listen(id="lane", log=NOTEBOOK, lane="stdin"))
         await bob.in_order()
-        await listening.send(wire.Say(log=NOTEBOOK, lane="stdin", message=ASKED))
-        assert (await bob.expect(wire.Said)).message == ASKED
+        await listening.send(frames.Say(log=NOTEBOOK, lane="stdin", message=ASKED))
+        assert (await bob.expect(frames.LaneFrame)).message == ASKED
         answer = await ada.ask("POST", INPUT, json={"answer": "correct horse"})
         (entry,) = answer["entries"]
         assert (entry["actor"], entry["event"]) == (
             ADA,
             {"type": "input_answered", "execution": X, "prompt": "key: "},
         )
-        said: Any = await listening.expect(wire.Said)
+        said: Any = await listening.expect(frames.LaneFrame)
         while said.message["kind"] != "answer":
-            said = await listening.expect(wire.Said)
+            said = await listening.expect(frames.LaneFrame)
         assert (said.by, said.message["answer"]) == (ADA, "correct horse")
-        await listening.send(wire.Say(log=NOTEBOOK, lane="stdin", message={"kind": "answered", "execution": X}))
-        assert (await bob.expect(wire.Said)).message == {"kind": "answered", "execution": X}, (
+        await listening.send(frames.Say(log=NOTEBOOK, lane="stdin", message={"kind": "answered", "execution": X}))
+        assert (await bob.expect(frames.LaneFrame)).message == {"kind": "answered", "execution": X}, (
             "that is the next he hears"
         )
     assert "correct horse" not in server.lines.getvalue()
@@ -139,7 +140,7 @@ async def test_why_something_waits_for_want_of_room_is_said_to_whoever_may_read(
 ) -> None:
     waiting = f"/api/logs/{NOTEBOOK}/waiting"
     assert await ada.ask("GET", waiting) == {"why": None}
-    system = workspace.acting_as(access.system())
+    system = workspace.acting_as(identities.system())
     assert await system.hold("runtimes-full:32:300", 60) is not None
     why = (
         "waits: 32 runtimes are running, the most that this workspace allows (most_runtimes under [serve]); "

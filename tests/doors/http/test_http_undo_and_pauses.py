@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from quire.core import events as e
 from quire.core.text import Splice
-from quire.workspace import wire
 from quire.workspace.local import LocalWorkspace
+from quire.workspace.wire import frames
 
-from ...serving import Server
-from .asking import ADA, AGENT, BOB, NOTEBOOK, Client, say
+from ...http_server import Server
 from .conftest import As
+from .http_clients import ADA, AGENT, BOB, NOTEBOOK, Client, say
 from .sockets import connected
 
 UNDO = f"/api/notebooks/{NOTEBOOK}/undo"
@@ -86,5 +86,5 @@ async def test_a_socket_that_is_open_ends_with_the_reason(
         await client.follow(log=NOTEBOOK)
         await ada.ask("POST", "/api/pauses", json={"actor": AGENT, "why": "tests first"})
         code, reason = await client.closed()
-        assert code == wire.CLOSE_SIGNED_OUT
+        assert code == frames.CLOSE_SIGNED_OUT
         assert "agent:claude is paused by human:ada" in reason

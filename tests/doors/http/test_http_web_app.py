@@ -12,19 +12,19 @@ from quire.core import events as e
 from quire.core.ids import CellId, ExecutionId, LogId, ProposalId, RuntimeId
 from quire.core.text import Splice, source_hash
 from quire.doors.http import web_pages
-from quire.workspace import access
 from quire.workspace.cut_outputs import CUT
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
 
-from .asking import ADA, ALL, BOB, NOTEBOOK, OTHER, Client, say
 from .conftest import As
+from .http_clients import ADA, ALL, BOB, NOTEBOOK, OTHER, Client, say
 
 A1, A2 = CellId("a1"), CellId("a2")
 
 
 async def start(workspace: LocalWorkspace, cell: CellId, execution: str) -> tuple[LocalWorkspace, ExecutionId, int]:
     """Let a runtime begin with a cell of NOTEBOOK."""
-    id, runtime = ExecutionId(execution), workspace.acting_as(access.runtime("r"))
+    id, runtime = ExecutionId(execution), workspace.acting_as(identities.runtime("r"))
     source = (await workspace.read(NOTEBOOK)).cells[cell].source
     hash = source_hash(source)
     await say(workspace, NOTEBOOK, e.ExecutionRequested(execution=id, cell=cell, source_hash=hash))

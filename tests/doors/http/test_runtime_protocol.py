@@ -16,11 +16,11 @@ from websockets.asyncio.client import ClientConnection, connect
 from quire.core import events as e
 from quire.core.events import Draft
 from quire.core.ids import ActorId, CellId, EventId, LogId
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.memory import MemoryStore
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.memory_store import MemoryStore
 from quire.workspace.local import LocalWorkspace
 
-from ...serving import served
+from ...http_server import served
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "runtime-protocol.md"
 DEADLINE_SECONDS = 240

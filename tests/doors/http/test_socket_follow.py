@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from quire.core import events as e
 from quire.core.ids import LogId
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.memory import MemoryStore
-from quire.stores.sqlite import SqliteStore
-from quire.workspace import wire
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.memory_store import MemoryStore
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.local import LocalWorkspace
+from quire.workspace.wire import frames
 
 from ...conftest import OpenStore
-from ...serving import Server, served
+from ...http_server import Server, served
 from .sockets import ADA, LOG, OTHER, connected, eventually, note, notebook, recorded, say, sent, token
 
 
@@ -139,7 +139,7 @@ async def test_stop_stops(workspace: LocalWorkspace, server: Server) -> None:
     async with connected(server, await token(workspace)) as client:
         await client.follow(LOG, id="stopped")
         await client.follow(OTHER, id="goes on")
-        await client.send(wire.Stop(id="stopped"))
+        await client.send(frames.Stop(id="stopped"))
         await client.in_order()
         await note(workspace, 3, log=LOG)
         await note(workspace, 3, log=OTHER)
@@ -153,7 +153,7 @@ async def test_fifty_followers_at_different_numbers_see_the_same(workspace: Loca
     await notebook(workspace, notes=100)
     secret = await token(workspace)
 
-    async def one(since: int) -> list[wire.EntryOnWire]:
+    async def one(since: int) -> list[frames.EntryOnWire]:
         async with connected(server, secret) as client:
             await client.follow(since=since)
             followed.append(since)
@@ -204,7 +204,7 @@ async def _cut(cuts: list[int]) -> None:
     secret = await token(workspace)
     async with served(workspace) as server:
         writing = asyncio.create_task(_write(workspace, 300))
-        seen: list[wire.EntryOnWire] = []
+        seen: list[frames.EntryOnWire] = []
         for cut in cuts:
             seen += await _until_cut(server, secret, len(seen), cut)
         async with connected(server, secret) as client:
@@ -221,7 +221,7 @@ async def _write(workspace: LocalWorkspace, notes: int) -> None:
         await asyncio.sleep(0.0005)
 
 
-async def _until_cut(server: Server, secret: str, since: int, cut: int) -> list[wire.EntryOnWire]:
+async def _until_cut(server: Server, secret: str, since: int, cut: int) -> list[frames.EntryOnWire]:
     """Follow through a line that breaks after so many bytes from the server."""
     relayed = 0
 
@@ -248,16 +248,16 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         await writer.drain()
 
 
-async def _seen_through(port: int, server: Server, secret: str, since: int) -> list[wire.EntryOnWire]:
+async def _seen_through(port: int, server: Server, secret: str, since: int) -> list[frames.EntryOnWire]:
     from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
     through = Server(url=f"http://127.0.0.1:{port}", port=port, lines=server.lines, running=server.running)
-    found: list[wire.EntryOnWire] = []
+    found: list[frames.EntryOnWire] = []
     try:
         async with connected(through, secret) as client:
             client.begin("f", since)
             found = client.seen["f"]
-            await client.send(wire.Follow(id="f", log=LOG, since=since))
+            await client.send(frames.Follow(id="f", log=LOG, since=since))
             while client.last["f"] < 351:
                 await client.next()
     except (ConnectionClosed, InvalidHandshake, OSError, EOFError):
@@ -271,9 +271,9 @@ async def test_who_submits_sees_it_on_the_same_socket(tmp_path: Path) -> None:
     async with served(workspace) as server, connected(server, await token(workspace)) as client:
         await client.follow()
         await client.send(
-            wire.Submit(id="s", log=LOG, drafts=[sent(e.MetadataSet(values={"x": number})) for number in range(3)])
+            frames.Submit(id="s", log=LOG, drafts=[sent(e.MetadataSet(values={"x": number})) for number in range(3)])
         )
-        answer = await client.expect(wire.Recorded)
+        answer = await client.expect(frames.RecordedFrame)
         seen = await client.until(4)
         assert answer.entries == seen[1:]
         assert {entry.actor for entry in answer.entries} == {ADA}

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from quire.core.errors import BadInput
 from quire.core.ids import LogId
-from quire.doors.http.settings import ServerSettings
-from quire.doors.http.socket_frames import name_in, read_frame
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.memory import MemoryStore
-from quire.workspace import wire
+from quire.doors.http.server_settings import ServerSettings
+from quire.doors.http.socket.frame_reader import name_in, read_frame
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.memory_store import MemoryStore
 from quire.workspace.local import LocalWorkspace
+from quire.workspace.wire import frames
 
-from ...serving import Server, served
+from ...http_server import Server, served
 from .sockets import LOG, OTHER, Client, connected, note, notebook, token
 
 
@@ -71,7 +71,7 @@ async def test_what_is_no_frame_is_told_without_an_id(client: Client, subtests: 
     for garbage in GARBAGE:
         with subtests.test(garbage=garbage[:50]):
             await client.send(garbage)
-            failed = await client.expect(wire.Failed)
+            failed = await client.expect(frames.FailedFrame)
             assert failed.id is None
             assert failed.error.kind == "BadInput"
             assert "docs/reference/socket.md" in failed.error.message
@@ -107,7 +107,7 @@ async def test_a_frame_that_makes_no_sense_is_told_with_its_id(client: Client, s
     for frame in SENSELESS:
         with subtests.test(frame=frame):
             await client.send(frame)
-            failed = await client.expect(wire.Failed)
+            failed = await client.expect(frames.FailedFrame)
             assert (failed.id, failed.error.kind) == ("x", "BadInput")
             await goes_on(client)
 
@@ -116,13 +116,13 @@ async def test_the_id_of_something_that_goes_on_is_not_taken_again(workspace: Lo
     """Told without an id: what has that name goes on."""
     await client.follow(id="f")
     for frame in (
-        wire.Follow(id="f", log=OTHER),
-        wire.FollowFeed(id="f"),
-        wire.Listen(id="f", log=LOG, lane="presence"),
-        wire.Submit(id="f", log=LOG, drafts=[]),
+        frames.Follow(id="f", log=OTHER),
+        frames.FollowFeed(id="f"),
+        frames.Listen(id="f", log=LOG, lane="presence"),
+        frames.Submit(id="f", log=LOG, drafts=[]),
     ):
         await client.send(frame)
-        failed = await client.expect(wire.Failed)
+        failed = await client.expect(frames.FailedFrame)
         assert failed.id is None
         assert "'f'" in failed.error.message
     await note(workspace, 1)
@@ -132,12 +132,12 @@ async def test_the_id_of_something_that_goes_on_is_not_taken_again(workspace: Lo
 async def test_ids_have_a_length(client: Client) -> None:
     for id in ("", "x" * 101):
         await client.send({"type": "follow", "id": id, "log": "n1"})
-        assert (await client.expect(wire.Failed)).id is None
+        assert (await client.expect(frames.FailedFrame)).id is None
     await client.follow(id="x" * 100)
 
 
 async def test_stopping_what_does_not_go_on_does_nothing(client: Client) -> None:
-    await client.send(wire.Stop(id="never"))
+    await client.send(frames.Stop(id="never"))
     await goes_on(client)
 
 
@@ -162,27 +162,27 @@ async def test_compressed_frames_are_not_agreed_to(client: Client) -> None:
 
 async def test_a_socket_follows_so_many_things_and_no_more(workspace: LocalWorkspace, client: Client) -> None:
     for number in range(1000):
-        await client.send(wire.Follow(id=f"{number}", log=LogId(f"log{number}")))
-    answers: dict[str, wire.FromServer] = {}
+        await client.send(frames.Follow(id=f"{number}", log=LogId(f"log{number}")))
+    answers: dict[str, frames.FromServer] = {}
     while len(answers) < 1000:
         frame = await _answer(client)
         answers[str(frame.id)] = frame
-    assert [id for id, frame in answers.items() if isinstance(frame, wire.Events)] == [f"{n}" for n in range(20)]
-    refused = [frame for frame in answers.values() if isinstance(frame, wire.Failed)]
+    assert [id for id, frame in answers.items() if isinstance(frame, frames.Events)] == [f"{n}" for n in range(20)]
+    refused = [frame for frame in answers.values() if isinstance(frame, frames.FailedFrame)]
     assert len(refused) == 980
     assert {frame.error.kind for frame in refused} == {"Refused"}
     assert len(workspace.watched_logs) == 20
-    await client.send(wire.Stop(id="3"))
+    await client.send(frames.Stop(id="3"))
     await client.follow(LOG, id="now there is room")
 
 
-async def _answer(client: Client) -> wire.Events | wire.Failed:
+async def _answer(client: Client) -> frames.Events | frames.FailedFrame:
     for number in range(1000):
         client.sizes.setdefault(f"{number}", [])
         client.seen.setdefault(f"{number}", [])
         client.last.setdefault(f"{number}", 0)
     frame = await client.next()
-    assert isinstance(frame, wire.Events | wire.Failed)
+    assert isinstance(frame, frames.Events | frames.FailedFrame)
     return frame
 
 
@@ -196,7 +196,7 @@ JSON = st.recursive(
     ),
     max_leaves=8,
 )
-TAGS = [str(each.__struct_config__.tag) for each in get_args(wire.ToServer)]
+TAGS = [str(each.__struct_config__.tag) for each in get_args(frames.ToServer)]
 
 
 def _text(tag: str, fields: dict[str, Any]) -> str:
@@ -220,18 +220,18 @@ def test_whatever_comes_is_a_frame_or_bad_input(text: str) -> None:
         assert len(str(error)) < 1000
         name_in(text)
     else:
-        assert isinstance(frame, get_args(wire.ToServer))
+        assert isinstance(frame, get_args(frames.ToServer))
 
 
 def test_every_frame_is_in_the_reference_with_its_fields() -> None:
     page = (Path(__file__).parents[3] / "docs" / "reference" / "socket.md").read_text()
-    for kind in (*get_args(wire.ToServer), *get_args(wire.FromServer)):
+    for kind in (*get_args(frames.ToServer), *get_args(frames.FromServer)):
         _, heading, rest = page.partition(f"\n### {kind.__struct_config__.tag}\n")
         assert heading, f"docs/reference/socket.md has no section {kind.__struct_config__.tag!r}"
         section = rest.partition("\n### ")[0]
         for field in kind.__struct_fields__:
             assert f"`{field}`" in section, f"{kind.__struct_config__.tag}: {field}"
-    for code in (wire.CLOSE_GOING_AWAY, wire.CLOSE_SIGNED_OUT, wire.CLOSE_SLOW, 1009):
+    for code in (frames.CLOSE_GOING_AWAY, frames.CLOSE_SIGNED_OUT, frames.CLOSE_SLOW, 1009):
         assert f"| {code} |" in page
-    for field in wire.EntryOnWire.__struct_fields__:
+    for field in frames.EntryOnWire.__struct_fields__:
         assert f"`{field}`" in page

@@ -10,15 +10,15 @@ import pytest
 
 from quire.core import events as e
 from quire.core.ids import WORKSPACE_LOG, ActorId, LogId
-from quire.doors.http.settings import ServerSettings
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.sqlite import SqliteStore
+from quire.doors.http.server_settings import ServerSettings
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.stores.store import Store
-from quire.workspace import wire
-from quire.workspace.lanes import KEPT
+from quire.workspace.lanes.lanes import KEPT
 from quire.workspace.local import LocalWorkspace
+from quire.workspace.wire import frames
 
-from ...serving import Server, served
+from ...http_server import Server, served
 from .sockets import ADA, BOB, LOG, OTHER, Client, connected, note, notebook, say, token
 
 
@@ -50,7 +50,7 @@ async def bob(workspace: LocalWorkspace, server: Server) -> AsyncIterator[Client
 
 
 async def listen(client: Client, lane: str = "presence", log: LogId = LOG, id: str = "lane") -> None:
-    await client.send(wire.Listen(id=id, log=log, lane=lane))
+    await client.send(frames.Listen(id=id, log=log, lane=lane))
     await client.in_order()
 
 
@@ -66,8 +66,8 @@ async def test_what_is_said_reaches_those_who_listen_to_that_lane_of_that_log(ad
         (LOG, "selections", "to the other lane"),
         (LOG, "presence", {"cell": "a", "at": [1, 2]}),
     ):
-        await ada.send(wire.Say(log=log, lane=lane, message=message))
-    heard = {said.id: said for said in [await bob.expect(wire.Said) for _ in range(3)]}
+        await ada.send(frames.Say(log=log, lane=lane, message=message))
+    heard = {said.id: said for said in [await bob.expect(frames.LaneFrame) for _ in range(3)]}
     assert heard["here"].message == {"cell": "a", "at": [1, 2]}
     assert heard["elsewhere"].message == "to the other log"
     assert heard["other lane"].message == "to the other lane"
@@ -77,29 +77,29 @@ async def test_it_is_told_by_whom_and_nobody_can_be_somebody_else(ada: Client, b
     """Rule 3."""
     await listen(bob)
     await ada.send({"type": "say", "log": LOG, "lane": "presence", "message": {"by": BOB}})
-    assert (await bob.expect(wire.Said)).by == ADA
+    assert (await bob.expect(frames.LaneFrame)).by == ADA
     await ada.send({"type": "say", "log": LOG, "lane": "presence", "message": 1, "by": BOB})
-    assert (await ada.expect(wire.Failed)).error.kind == "BadInput"
+    assert (await ada.expect(frames.FailedFrame)).error.kind == "BadInput"
 
 
 async def test_who_says_something_hears_it_too_and_nothing_is_recorded(workspace: LocalWorkspace, ada: Client) -> None:
     """Rule 5."""
     before = (await workspace.read(LOG)).seq
     await listen(ada)
-    await ada.send(wire.Say(log=LOG, lane="presence", message="here"))
-    assert (await ada.expect(wire.Said)).message == "here"
+    await ada.send(frames.Say(log=LOG, lane="presence", message="here"))
+    assert (await ada.expect(frames.LaneFrame)).message == "here"
     assert (await workspace.read(LOG)).seq == before
 
 
 async def test_lanes_reach_the_workspace_of_the_server_and_back(workspace: LocalWorkspace, ada: Client) -> None:
     hearing = asyncio.ensure_future(anext(aiter(workspace.lanes.listen(f"{LOG}/stdin"))))
     await asyncio.sleep(0)
-    await ada.send(wire.Say(log=LOG, lane="stdin", message="yes"))
+    await ada.send(frames.Say(log=LOG, lane="stdin", message="yes"))
     async with asyncio.timeout(240):
         assert await hearing == "yes"
     await listen(ada, "progress")
     workspace.lanes.say(f"{LOG}/progress", {"done": 0.5})
-    said = await ada.expect(wire.Said)
+    said = await ada.expect(frames.LaneFrame)
     assert said.message == {"done": 0.5}
     assert said.by == workspace.identity.actor
 
@@ -118,13 +118,13 @@ async def test_a_reader_may_show_where_it_is_and_not_answer_for_a_kernel(
     ):
         for client in (reader, asker):
             for lane in ("stdin", "completion"):
-                await client.send(wire.Say(log=LOG, lane=lane, message="no"))
-                assert (await client.expect(wire.Failed)).error.kind == "Refused"
-        await reader.send(wire.Say(log=LOG, lane="presence", message="here"))
-        said = await bob.expect(wire.Said)
+                await client.send(frames.Say(log=LOG, lane=lane, message="no"))
+                assert (await client.expect(frames.FailedFrame)).error.kind == "Refused"
+        await reader.send(frames.Say(log=LOG, lane="presence", message="here"))
+        said = await bob.expect(frames.LaneFrame)
         assert (said.id, said.message) == ("presence", "here")
-        await runner.send(wire.Say(log=LOG, lane="stdin", message="yes"))
-        said = await bob.expect(wire.Said)
+        await runner.send(frames.Say(log=LOG, lane="stdin", message="yes"))
+        said = await bob.expect(frames.LaneFrame)
         assert (said.id, said.message) == ("stdin", "yes")
 
 
@@ -135,22 +135,22 @@ async def test_who_loses_the_right_to_a_log_can_say_nothing_there_any_more(
     await say(workspace, e.RoleSet(actor=BOB, role="viewer", notebook=LOG), log=WORKSPACE_LOG)
     await listen(ada)
     await bob.follow(LOG)
-    await bob.send(wire.Say(log=LOG, lane="presence", message=1))
-    assert (await ada.expect(wire.Said)).message == 1
+    await bob.send(frames.Say(log=LOG, lane="presence", message=1))
+    assert (await ada.expect(frames.LaneFrame)).message == 1
     await say(workspace, e.RoleSet(actor=BOB, role=None, notebook=LOG), log=WORKSPACE_LOG)
-    assert (await bob.expect(wire.Failed)).id == "f"
-    await bob.send(wire.Say(log=LOG, lane="presence", message=2))
-    assert (await bob.expect(wire.Failed)).error.kind == "Refused"
-    await ada.send(wire.Say(log=LOG, lane="presence", message=3))
-    assert (await ada.expect(wire.Said)).message == 3
+    assert (await bob.expect(frames.FailedFrame)).id == "f"
+    await bob.send(frames.Say(log=LOG, lane="presence", message=2))
+    assert (await bob.expect(frames.FailedFrame)).error.kind == "Refused"
+    await ada.send(frames.Say(log=LOG, lane="presence", message=3))
+    assert (await ada.expect(frames.LaneFrame)).message == 3
 
 
 async def test_a_log_that_is_not_there_has_no_lanes(ada: Client) -> None:
-    await ada.send(wire.Listen(id="x", log=LogId("nowhere"), lane="presence"))
-    failed = await ada.expect(wire.Failed)
+    await ada.send(frames.Listen(id="x", log=LogId("nowhere"), lane="presence"))
+    failed = await ada.expect(frames.FailedFrame)
     assert (failed.id, failed.error.kind) == ("x", "NotFound")
-    await ada.send(wire.Say(log=LogId("nowhere"), lane="presence", message=1))
-    failed = await ada.expect(wire.Failed)
+    await ada.send(frames.Say(log=LogId("nowhere"), lane="presence", message=1))
+    failed = await ada.expect(frames.FailedFrame)
     assert (failed.id, failed.error.kind) == (None, "NotFound")
 
 
@@ -159,12 +159,12 @@ async def test_too_much_is_not_carried(workspace: LocalWorkspace) -> None:
     async with served(workspace, limits) as server, connected(server, await token(workspace)) as client:
         await listen(client)
         for number in range(8):
-            await client.send(wire.Say(log=LOG, lane="presence", message=number))
-        refused = [await client.expect(wire.Failed) for _ in range(3)]
+            await client.send(frames.Say(log=LOG, lane="presence", message=number))
+        refused = [await client.expect(frames.FailedFrame) for _ in range(3)]
         assert {(each.id, each.error.kind) for each in refused} == {(None, "Refused")}
     async with served(workspace) as server, connected(server, await token(workspace)) as client:
-        await client.send(wire.Say(log=LOG, lane="presence", message="x" * 70_000))
-        assert "too large" in (await client.expect(wire.Failed)).error.message
+        await client.send(frames.Say(log=LOG, lane="presence", message="x" * 70_000))
+        assert "too large" in (await client.expect(frames.FailedFrame)).error.message
 
 
 async def test_a_listener_that_does_not_keep_up_misses_the_oldest(workspace: LocalWorkspace) -> None:
@@ -173,16 +173,16 @@ async def test_a_listener_that_does_not_keep_up_misses_the_oldest(workspace: Loc
         await listen(client)
         for number in range(KEPT + 500):
             workspace.lanes.say(f"{LOG}/presence", number)
-        assert [(await client.expect(wire.Said)).message for _ in range(KEPT)] == list(range(500, KEPT + 500))
+        assert [(await client.expect(frames.LaneFrame)).message for _ in range(KEPT)] == list(range(500, KEPT + 500))
 
 
 async def test_stop_stops_listening(ada: Client) -> None:
     await listen(ada, id="one")
     await listen(ada, id="two")
-    await ada.send(wire.Stop(id="one"))
-    await ada.send(wire.Say(log=LOG, lane="presence", message=1))
-    await ada.send(wire.Say(log=LOG, lane="presence", message=2))
-    assert [(await ada.expect(wire.Said)).id for _ in range(2)] == ["two", "two"]
+    await ada.send(frames.Stop(id="one"))
+    await ada.send(frames.Say(log=LOG, lane="presence", message=1))
+    await ada.send(frames.Say(log=LOG, lane="presence", message=2))
+    assert [(await ada.expect(frames.LaneFrame)).id for _ in range(2)] == ["two", "two"]
 
 
 # ---- The feed
@@ -200,8 +200,8 @@ async def test_the_feed_tells_which_logs_grow(store: Store) -> None:
     workspace = LocalWorkspace(store, MemoryBlobs())
     await notebook(workspace)
     async with served(workspace) as server, connected(server, await token(workspace)) as client:
-        await client.send(wire.FollowFeed(id="feed"))
-        first = await client.expect(wire.Grown)
+        await client.send(frames.FollowFeed(id="feed"))
+        first = await client.expect(frames.Grown)
         assert first.growth == []
         assert first.position == await store.position()
         await note(workspace, 3)
@@ -216,12 +216,12 @@ async def test_the_feed_is_followed_from_a_position_without_a_gap(store: Store) 
     workspace = LocalWorkspace(store, MemoryBlobs())
     await notebook(workspace)
     async with served(workspace) as server, connected(server, await token(workspace)) as client:
-        await client.send(wire.FollowFeed(id="feed", since=0))
+        await client.send(frames.FollowFeed(id="feed", since=0))
         await all_growth(client, await store.position())
         since = await store.position()
-        await client.send(wire.Stop(id="feed"))
+        await client.send(frames.Stop(id="feed"))
         await note(workspace, 2500)  # more than one page of a store
-        await client.send(wire.FollowFeed(id="again", since=since))
+        await client.send(frames.FollowFeed(id="again", since=since))
         grown = await all_growth(client, await store.position())
         assert sorted(seq for line in grown for seq in range(line.first, line.seq + 1)) == list(range(2, 2502))
 
@@ -233,24 +233,24 @@ async def test_the_feed_tells_only_of_what_one_may_read(workspace: LocalWorkspac
         connected(server, await token(workspace, BOB, "read", notebooks=[OTHER])) as only,
     ):
         for each in (client, only):
-            await each.send(wire.FollowFeed(id="feed"))
-            await each.expect(wire.Grown)
+            await each.send(frames.FollowFeed(id="feed"))
+            await each.expect(frames.Grown)
         await note(workspace, 2, log=LOG)
         await note(workspace, 2, log=OTHER)
         for each in (client, only):
-            assert {line.log for line in (await each.expect(wire.Grown)).growth} == {OTHER}
+            assert {line.log for line in (await each.expect(frames.Grown)).growth} == {OTHER}
         await say(workspace, e.RoleSet(actor=BOB, role="viewer", notebook=LOG), log=WORKSPACE_LOG)
         await note(workspace, 1, log=LOG)
         told: set[LogId] = set()
         while LOG not in told:
-            told |= {line.log for line in (await client.expect(wire.Grown)).growth}
+            told |= {line.log for line in (await client.expect(frames.Grown)).growth}
 
 
-async def all_growth(client: Client, position: int) -> list[wire.Growth]:
-    grown: list[wire.Growth] = []
+async def all_growth(client: Client, position: int) -> list[frames.Growth]:
+    grown: list[frames.Growth] = []
     last = 0
     while last < position:
-        frame = await client.expect(wire.Grown)
+        frame = await client.expect(frames.Grown)
         assert all(line.position > last for line in frame.growth)
         last = frame.position
         grown += frame.growth

@@ -12,16 +12,16 @@ from websockets.exceptions import InvalidStatus
 
 from quire.core import events as e
 from quire.core.ids import WORKSPACE_LOG, LogId, check_time
-from quire.core.reduce import REDUCER
+from quire.core.notebook.reduce import REDUCER
 from quire.doors.http.browser_session import split_secret
-from quire.doors.http.settings import ServerSettings
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.sqlite import SqliteStore
-from quire.workspace import wire
+from quire.doors.http.server_settings import ServerSettings
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.local import LocalWorkspace
+from quire.workspace.wire import frames
 
 from ...contracts.identities import Clock
-from ...serving import Server, served
+from ...http_server import Server, served
 from .sockets import ADA, BOB, LOG, OTHER, connected, note, notebook, say, token
 
 
@@ -45,14 +45,14 @@ async def revoke(workspace: LocalWorkspace, secret: str) -> None:
     await say(workspace, e.TokenRevoked(token=token), log=WORKSPACE_LOG)
 
 
-async def denied(server: Server, secret: str = "", **headers: str) -> tuple[int, wire.Faulty]:
+async def denied(server: Server, secret: str = "", **headers: str) -> tuple[int, frames.Faulty]:
     """The answer to who is not let in."""
     sent = {"Authorization": f"Bearer {secret}"} if secret else {}
     with pytest.raises(InvalidStatus) as error:
         async with connected(server, "", additional_headers={**sent, **headers}):
             pass
     response = error.value.response
-    return response.status_code, msgspec.json.decode(response.body or b"", type=wire.Faulty)
+    return response.status_code, msgspec.json.decode(response.body or b"", type=frames.Faulty)
 
 
 async def test_without_a_good_token_no_socket_opens(workspace: LocalWorkspace, server: Server) -> None:
@@ -94,7 +94,7 @@ async def test_the_first_frame_says_who_the_server_takes_one_for(workspace: Loca
     secret = await token(workspace, BOB, "read", notebooks=[LOG])
     url = server.url.replace("http", "ws") + "/api/socket"
     async with connect(url, additional_headers={"Authorization": f"Bearer {secret}"}, proxy=None) as connection:
-        welcome = msgspec.json.decode(await connection.recv(), type=wire.Welcome)
+        welcome = msgspec.json.decode(await connection.recv(), type=frames.Welcome)
     assert welcome.me.actor == BOB
     assert welcome.me.scopes == ("read",)
     assert welcome.me.notebooks == (LOG,)
@@ -116,9 +116,9 @@ async def test_a_token_that_is_revoked_closes_its_sockets_and_no_others(
         await other.follow()
         await revoke(workspace, secret)
         code, why = await client.closed()
-        assert code == wire.CLOSE_SIGNED_OUT
+        assert code == frames.CLOSE_SIGNED_OUT
         assert "revoked" in why
-        assert (await idle.closed())[0] == wire.CLOSE_SIGNED_OUT
+        assert (await idle.closed())[0] == frames.CLOSE_SIGNED_OUT
         await note(workspace, 1)
         await other.until(2)
 
@@ -134,7 +134,7 @@ async def test_what_is_recorded_after_a_token_was_revoked_is_never_seen_with_it(
                 await client.follow()
                 await revoke(workspace, secret)
                 (after,) = await say(workspace, e.MetadataSet(values={"after": "it"}))
-                assert (await client.closed())[0] == wire.CLOSE_SIGNED_OUT
+                assert (await client.closed())[0] == frames.CLOSE_SIGNED_OUT
                 assert client.last["f"] < after.seq
             await other.until(after.seq)  # who may, sees it
 
@@ -147,7 +147,7 @@ async def test_a_token_that_another_process_revokes_closes_its_sockets(
     async with connected(server, secret) as client:
         await client.follow()
         await revoke(others, secret)
-        assert (await client.closed())[0] == wire.CLOSE_SIGNED_OUT
+        assert (await client.closed())[0] == frames.CLOSE_SIGNED_OUT
     await others.close()
 
 
@@ -158,7 +158,7 @@ async def test_a_token_that_ends_closes_its_sockets_though_nothing_happens(
     async with connected(server, secret) as client:
         await client.follow()
         code, why = await client.closed()
-        assert code == wire.CLOSE_SIGNED_OUT
+        assert code == frames.CLOSE_SIGNED_OUT
         assert "expired" in why
 
 
@@ -171,7 +171,7 @@ async def test_nothing_is_seen_with_a_token_after_its_end(tmp_path: Path) -> Non
         await client.follow()
         clock.hour = 1
         await note(workspace, 1)
-        assert (await client.closed())[0] == wire.CLOSE_SIGNED_OUT
+        assert (await client.closed())[0] == frames.CLOSE_SIGNED_OUT
         assert client.last["f"] == 1
     await workspace.close()
 
@@ -183,11 +183,11 @@ async def test_a_role_that_is_lost_ends_that_follow_and_the_connection_goes_on(
     async with connected(server, await token(workspace, BOB, "read", "edit")) as client:
         await client.follow(LOG, id="closed to him")
         await client.follow(OTHER, id="open")
-        await client.send(wire.Listen(id="lane", log=LOG, lane="presence"))
+        await client.send(frames.Listen(id="lane", log=LOG, lane="presence"))
         await client.in_order()
         await say(workspace, e.RoleSet(actor=ADA, role="owner", notebook=LOG), log=WORKSPACE_LOG)
         await note(workspace, 1, log=LOG)
-        ended = [await client.expect(wire.Failed), await client.expect(wire.Failed)]
+        ended = [await client.expect(frames.FailedFrame), await client.expect(frames.FailedFrame)]
         assert {each.id for each in ended} == {"closed to him", "lane"}
         assert {each.error.kind for each in ended} == {"Refused"}
         await note(workspace, 1, log=OTHER)
@@ -205,11 +205,11 @@ async def test_what_may_not_be_read_is_not_followed(workspace: LocalWorkspace, s
     ):
         for client in (no_role, elsewhere, no_scope):
             for asked in (
-                wire.Follow(id="x", log=LOG),
-                wire.Listen(id="x", log=LOG, lane="presence"),
+                frames.Follow(id="x", log=LOG),
+                frames.Listen(id="x", log=LOG, lane="presence"),
             ):
                 await client.send(asked)
-                failed = await client.expect(wire.Failed)
+                failed = await client.expect(frames.FailedFrame)
                 assert (failed.id, failed.error.kind) == ("x", "Refused")
         await elsewhere.follow(OTHER)
 
@@ -228,6 +228,6 @@ async def test_a_run_of_a_closed_notebook_is_not_seen_by_who_waited_for_it_to_be
         await ada.follow(run)
         await say(workspace, e.RunRequested(name="run", source=e.RunSource(notebook=LOG, seq=1)), log=run)
         assert [entry.seq for entry in await ada.until(1)] == [1]
-        failed = await bob.expect(wire.Failed)
+        failed = await bob.expect(frames.FailedFrame)
         assert (failed.id, failed.error.kind) == ("f", "Refused")
         assert bob.seen["f"] == []

@@ -13,15 +13,15 @@ import pytest
 
 from quire.core.events import TokenRevoked
 from quire.core.ids import WORKSPACE_LOG
-from quire.doors.http import socket_protocol
-from quire.doors.http.settings import ServerSettings
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.sqlite import SqliteStore
-from quire.workspace import wire
-from quire.workspace.fanout_ring import FRAME_BYTES, RING_BYTES
+from quire.doors.http.server import uvicorn_ws
+from quire.doors.http.server_settings import ServerSettings
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.local import LocalWorkspace
+from quire.workspace.subscriptions.ring import FRAME_BYTES, RING_BYTES
+from quire.workspace.wire import frames
 
-from ...serving import Server, served
+from ...http_server import Server, served
 from .sockets import LOG, Client, connected, eventually, note, notebook, recorded, say, sockets, token
 
 TEXT = "x" * 50_000
@@ -111,7 +111,7 @@ async def test_who_takes_nothing_is_disconnected_at_last_and_is_told_why(workspa
         await stuck(server, workspace)
         await eventually(lambda: any(each.close_sent for each in sockets(server)), "it was never closed")
         code, why = await slow.closed()
-        assert code == wire.CLOSE_SLOW
+        assert code == frames.CLOSE_SLOW
         assert "Connect again" in why
         last = slow.last["f"]
         await eventually(lambda: len(sockets(server)) == 1, "its connection was kept")
@@ -123,7 +123,7 @@ async def test_who_takes_nothing_is_disconnected_at_last_and_is_told_why(workspa
 
 
 async def test_who_never_reads_again_is_cut_off(workspace: LocalWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket_protocol, "LINGER_SECONDS", 0.2)
+    monkeypatch.setattr(uvicorn_ws, "LINGER_SECONDS", 0.2)
     secret = await token(workspace)
     async with served(workspace, ServerSettings(stall_seconds=0.2)) as server, narrow(server, secret) as slow:
         await slow.follow()
@@ -179,7 +179,7 @@ async def test_a_token_that_is_revoked_ends_a_socket_that_takes_nothing(
     workspace: LocalWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is closed behind what is on its way, and nothing more is put there."""
-    monkeypatch.setattr(socket_protocol, "LINGER_SECONDS", 0.2)
+    monkeypatch.setattr(uvicorn_ws, "LINGER_SECONDS", 0.2)
     secret = await token(workspace)
     identity = (await workspace.bearer(secret)).identity
     async with served(workspace) as server, narrow(server, secret) as slow:
@@ -197,5 +197,5 @@ async def test_a_server_that_stops_says_so(workspace: LocalWorkspace) -> None:
         client = await stack.enter_async_context(connected(server, secret))
         await client.follow()
         server.running.end()
-        assert (await client.closed())[0] == wire.CLOSE_GOING_AWAY
+        assert (await client.closed())[0] == frames.CLOSE_GOING_AWAY
     assert not workspace.watched_logs

@@ -11,13 +11,13 @@ import pytest
 
 from quire.core import events as e
 from quire.core.ids import WORKSPACE_LOG, CellId, LogId
-from quire.doors.http import socket_connection
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.sqlite import SqliteStore
-from quire.workspace import wire
+from quire.doors.http.socket import connection_loop
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.local import LocalWorkspace
+from quire.workspace.wire import frames
 
-from ...serving import Server, served
+from ...http_server import Server, served
 from .sockets import ADA, BOB, LOG, Client, connected, eventually, notebook, recorded, sent, token
 
 
@@ -41,8 +41,8 @@ async def client(workspace: LocalWorkspace, server: Server) -> AsyncIterator[Cli
         yield client
 
 
-async def answer(client: Client) -> wire.Recorded | wire.Failed:
-    while not isinstance(frame := await client.next(), wire.Recorded | wire.Failed):
+async def answer(client: Client) -> frames.RecordedFrame | frames.FailedFrame:
+    while not isinstance(frame := await client.next(), frames.RecordedFrame | frames.FailedFrame):
         pass
     return frame
 
@@ -54,11 +54,11 @@ async def test_submissions_are_recorded_and_answered_in_the_order_they_were_sent
     before: CellId | None = None
     for number in range(200):
         cell = CellId(f"c{number}")
-        await client.send(wire.Submit(id=f"{number}", log=LOG, drafts=[sent(e.CellAdded(cell=cell, after=before))]))
+        await client.send(frames.Submit(id=f"{number}", log=LOG, drafts=[sent(e.CellAdded(cell=cell, after=before))]))
         before = cell
     for number in range(200):
         told = await answer(client)
-        assert isinstance(told, wire.Recorded), told
+        assert isinstance(told, frames.RecordedFrame), told
         assert (told.id, told.entries[0].seq) == (f"{number}", number + 2)
     assert (await workspace.read(LOG)).order == [f"c{number}" for number in range(200)]
 
@@ -78,10 +78,10 @@ async def test_what_is_refused_is_answered_in_its_place_and_the_rest_goes_on(
         [sent(good)],
     ]
     for number, drafts in enumerate(submissions):
-        await client.send(wire.Submit(id=f"{number}", log=LOG, drafts=drafts))
+        await client.send(frames.Submit(id=f"{number}", log=LOG, drafts=drafts))
     answers = [await answer(client) for _ in submissions]
     assert [each.id for each in answers] == [f"{number}" for number in range(len(submissions))]
-    kinds = [each.error.kind if isinstance(each, wire.Failed) else "" for each in answers]
+    kinds = [each.error.kind if isinstance(each, frames.FailedFrame) else "" for each in answers]
     assert kinds == ["", "NotFound", "NotFound", "BadInput", "BadInput", "BadInput", "BadInput", ""]
     assert len(await recorded(workspace)) == 3
 
@@ -97,23 +97,23 @@ async def test_nobody_signs_for_somebody_else(workspace: LocalWorkspace, client:
         {**good, "at": "2020-01-01T00:00:00.000000Z"},
         {**good, "event": claim},
     ):
-        await client.send(wire.Submit(id="forged", log=LOG, drafts=[forged]))
+        await client.send(frames.Submit(id="forged", log=LOG, drafts=[forged]))
         told = await answer(client)
-        assert isinstance(told, wire.Failed), forged
+        assert isinstance(told, frames.FailedFrame), forged
         assert told.error.kind in ("BadInput", "Refused")
-    await client.send(wire.Submit(id="true", log=LOG, drafts=[good]))
+    await client.send(frames.Submit(id="true", log=LOG, drafts=[good]))
     told = await answer(client)
-    assert isinstance(told, wire.Recorded)
+    assert isinstance(told, frames.RecordedFrame)
     assert told.entries[0].actor == ADA
 
 
 async def test_the_same_draft_again_is_answered_with_the_first_event(client: Client) -> None:
     draft = sent(e.MetadataSet(values={"x": 1}))
     for id in ("once", "again"):
-        await client.send(wire.Submit(id=id, log=LOG, drafts=[draft]))
+        await client.send(frames.Submit(id=id, log=LOG, drafts=[draft]))
     once, again = await answer(client), await answer(client)
-    assert isinstance(once, wire.Recorded)
-    assert isinstance(again, wire.Recorded)
+    assert isinstance(once, frames.RecordedFrame)
+    assert isinstance(again, frames.RecordedFrame)
     assert again.entries == once.entries
 
 
@@ -124,9 +124,9 @@ async def test_what_the_token_does_not_allow_is_refused(workspace: LocalWorkspac
             (LogId("other"), e.NotebookCreated(name="other")),
             (WORKSPACE_LOG, e.RoleSet(actor=BOB, role="owner")),
         ):
-            await client.send(wire.Submit(id="x", log=log, drafts=[sent(event)]))
+            await client.send(frames.Submit(id="x", log=log, drafts=[sent(event)]))
             told = await answer(client)
-            assert isinstance(told, wire.Failed)
+            assert isinstance(told, frames.FailedFrame)
             assert told.error.kind == "Refused"
 
 
@@ -135,10 +135,10 @@ async def test_what_has_to_be_asked_for_becomes_a_proposal_and_is_told_as_one(
 ) -> None:
     async with connected(server, await token(workspace, BOB, "read", "edit", asks=["edit"])) as client:
         await client.send(
-            wire.Submit(id="x", log=LOG, drafts=[sent(e.CellAdded(cell=CellId("c"), after=None, source="1"))])
+            frames.Submit(id="x", log=LOG, drafts=[sent(e.CellAdded(cell=CellId("c"), after=None, source="1"))])
         )
         told = await answer(client)
-        assert isinstance(told, wire.Recorded)
+        assert isinstance(told, frames.RecordedFrame)
         assert told.proposed
         assert not (await workspace.read(LOG)).order
 
@@ -150,10 +150,10 @@ async def test_two_clients_that_write_at_once_lose_nothing(workspace: LocalWorks
         async with connected(server, secret) as client:
             for number in range(100):
                 await client.send(
-                    wire.Submit(id=f"{number}", log=LOG, drafts=[sent(e.MetadataSet(values={name: number}))])
+                    frames.Submit(id=f"{number}", log=LOG, drafts=[sent(e.MetadataSet(values={name: number}))])
                 )
             answers = [await answer(client) for _ in range(100)]
-        return [entry.seq for each in answers if isinstance(each, wire.Recorded) for entry in each.entries]
+        return [entry.seq for each in answers if isinstance(each, frames.RecordedFrame) for entry in each.entries]
 
     mine, others = await asyncio.gather(write("mine"), write("others"))
     assert sorted(mine + others) == list(range(2, 202))
@@ -165,7 +165,7 @@ async def test_who_sends_faster_than_is_recorded_has_to_wait(
     workspace: LocalWorkspace, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What waits on the server is bounded: the rest stays with the sender until there is room."""
-    monkeypatch.setattr(socket_connection, "WAITING", 4)
+    monkeypatch.setattr(connection_loop, "WAITING", 4)
     async with connected(server, await token(workspace)) as client:
         lock = await held_up(workspace)
         text = "x" * 100_000
@@ -173,7 +173,7 @@ async def test_who_sends_faster_than_is_recorded_has_to_wait(
         async def flood() -> int:
             for number in range(400):
                 await client.send(
-                    wire.Submit(id=f"{number}", log=LOG, drafts=[sent(e.MetadataSet(values={"text": text}))])
+                    frames.Submit(id=f"{number}", log=LOG, drafts=[sent(e.MetadataSet(values={"text": text}))])
                 )
                 flooded.append(number)
             return len(flooded)
@@ -186,7 +186,7 @@ async def test_who_sends_faster_than_is_recorded_has_to_wait(
         answers = [await answer(client) for _ in range(400)]
         assert await flooding == 400
         assert [each.id for each in answers] == [f"{number}" for number in range(400)]
-        assert all(isinstance(each, wire.Recorded) for each in answers)
+        assert all(isinstance(each, frames.RecordedFrame) for each in answers)
 
 
 _before: dict[int, tuple[int, int]] = {}

@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, ImageContent, TextContent
 
-from ...journeys.faulty import DEADLINE_SECONDS, QUIRE
+from ...journeys.faulty_notebook import DEADLINE_SECONDS, QUIRE
 
 
 class Agent:

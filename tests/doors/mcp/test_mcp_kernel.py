@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from mcp_types import BlobResourceContents, TextResourceContents
 
-from ...journeys.faulty import DEADLINE_SECONDS
-from ...journeys.living import holders
+from ...journeys.faulty_notebook import DEADLINE_SECONDS
+from ...journeys.live_runtimes import holders
 from ...journeys.server import Folder, until
 from .agents import Agent, over_stdio, pictures_of, text_of
 

@@ -11,9 +11,9 @@ import jsonschema
 import pytest
 
 from quire.core.errors import BadInput
-from quire.doors.mcp.calling import read_arguments
+from quire.doors.mcp.tool_call import read_arguments
 from quire.doors.mcp.tools import INSTRUCTIONS, TOOLS, Tool, sent
-from quire.verbs.wanted import Control, EditWanted, Read, RunWanted
+from quire.verbs.arguments import ControlArguments, EditArguments, ReadArguments, RunArguments
 
 each_tool = pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))
 
@@ -100,20 +100,20 @@ def test_nesting_has_an_end():
 
 def test_numbers_name_cells_as_their_text_does_and_null_is_not_given():
     read = read_arguments(TOOLS["read"], {"notebook": "a", "cells": [3, "c5aq"], "since": None, "budget": 500.0})
-    assert read == Read(notebook="a", cells=("3", "c5aq"), budget=500)
+    assert read == ReadArguments(notebook="a", cells=("3", "c5aq"), budget=500)
     edit = read_arguments(
         TOOLS["edit"], {"notebook": "a", "edits": [{"op": "move", "cell": 3, "after": 5}], "run": [3]}
     )
-    assert isinstance(edit, EditWanted)
+    assert isinstance(edit, EditArguments)
     assert edit.run == ("3",)
-    assert read_arguments(TOOLS["control"], {"notebook": "a", "action": "interrupt", "cell": 3}) == Control(
+    assert read_arguments(TOOLS["control"], {"notebook": "a", "action": "interrupt", "cell": 3}) == ControlArguments(
         notebook="a", action="interrupt", cell="3"
     )
 
 
 def test_parameters_stay_what_they_are():
     run = read_arguments(TOOLS["run"], {"notebook": "a", "parameters": {"cell": 3, "at": 2.0, "none": None}})
-    assert run == RunWanted(notebook="a", parameters={"cell": 3, "at": 2.0, "none": None})
+    assert run == RunArguments(notebook="a", parameters={"cell": 3, "at": 2.0, "none": None})
 
 
 # ---- What is loaded
@@ -121,8 +121,8 @@ def test_parameters_stay_what_they_are():
 
 def test_neither_the_help_nor_a_server_loads_the_protocol():
     loaded = (
-        "import sys, quire.doors.cli.main, quire.doors.cli.serve, quire.doors.cli.mcp, quire.doors.http.app, "
-        "quire.doors.mcp.calling; print([name for name in sys.modules if name.split('.')[0] in ('mcp', 'pydantic')])"
+        "import sys, quire.doors.cli.main, quire.doors.cli.server.serve_verb, quire.doors.cli.server.mcp_verb, quire.doors.http.app, "
+        "quire.doors.mcp.tool_call; print([name for name in sys.modules if name.split('.')[0] in ('mcp', 'pydantic')])"
     )
     done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ...journeys.faulty import DEADLINE_SECONDS, QUIRE
-from ...journeys.living import holders
+from ...journeys.faulty_notebook import DEADLINE_SECONDS, QUIRE
+from ...journeys.live_runtimes import holders
 from ...journeys.server import Folder, Server, until
 from .agents import over_stdio
 

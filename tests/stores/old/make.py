@@ -18,12 +18,12 @@ from quire.core import events as e
 from quire.core.events import Draft, KnownEvent
 from quire.core.ids import WORKSPACE_LOG, ActorId, CellId, ExecutionId, LogId, RuntimeId
 from quire.core.text import source_hash
-from quire.stores.blobs_folder import FolderBlobs
-from quire.stores.blobs_memory import MemoryBlobs
-from quire.stores.memory import MemoryStore
-from quire.stores.sqlite import SqliteStore
-from quire.workspace import access
+from quire.stores.blobs.folder_blobs import FolderBlobs
+from quire.stores.blobs.memory_blobs import MemoryBlobs
+from quire.stores.memory_store import MemoryStore
+from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.clock import new_id
+from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
 
 HERE = Path(__file__).parent
@@ -123,7 +123,7 @@ async def fill(folder: Path) -> dict[str, Any]:
     bundles.clock = SimpleNamespace(later=lambda seconds: NOW, now=lambda: NOW, new_id=new_id)  # type: ignore[assignment]
     await owner.import_bundle(bundle)
     await owner.close()
-    return {"owner": access.owner().actor, "secrets": secrets}
+    return {"owner": identities.owner().actor, "secrets": secrets}
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 import { sourceHash } from "../core/hash.ts"
 import { cellState, isOpen, liveCells, runs } from "../core/notebook.ts"
-import { staleCells } from "../core/stale.ts"
+import { staleCells } from "../core/staleness.ts"
 import type { Cell, CellId, Execution, ExecutionId, KnownEvent, Notebook } from "../core/types.gen.ts"
 
 /**

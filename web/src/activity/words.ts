@@ -28,7 +28,6 @@ export const WORDS: Record<KnownEvent["type"], Wording> = {
   notebook_renamed: withName("renamed the notebook to", "renamed the notebook"),
   notebook_archived: { say: ({ text }) => (text === "out" ? "took the notebook out of the archive" : "archived the notebook") },
   metadata_set: say("changed the notebook's settings"),
-  moment_named: withName("named a moment", "named a moment"),
   payload_redacted: withText("redacted what an event said"),
   cell_added: { verb: "added" },
   cell_removed: { verb: "removed" },

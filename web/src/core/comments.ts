@@ -2,7 +2,7 @@
  * Comments as conversations: who a comment addresses, and which comments belong together.
  *
  * `@codex` addresses the person and the agent of that name, `@agent:codex` that agent alone; a reply addresses whoever wrote
- * what it answers. src/quire/core/comments.py is the same in Python; spec/cases/mentions.json and threads.json hold both to it.
+ * what it answers. src/quire/core/notebook/comments.py is the same in Python; spec/cases/mentions.json and threads.json hold both to it.
  */
 
 import type { ActorId, CellId, Comment, CommentId } from "./types.gen.ts"

@@ -8,7 +8,7 @@ import { by, onBehalfOf } from "./events.ts"
 import { sourceHash } from "./hash.ts"
 import { cellOf, isOpen, openExecution } from "./notebook.ts"
 import { forgetDisplays } from "./outputs.ts"
-import { fingerprint } from "./stale.ts"
+import { fingerprint } from "./staleness.ts"
 import { DEFAULTS, SCRATCHES } from "./types.gen.ts"
 import type {
   CellId,

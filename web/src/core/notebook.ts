@@ -19,7 +19,6 @@ export const MAPS = [
   "proposals",
   "comments",
   "conflicts",
-  "moments",
 ] as const satisfies readonly (keyof Notebook)[]
 
 /** A log without entries. */

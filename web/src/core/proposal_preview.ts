@@ -1,7 +1,7 @@
 /**
  * What accepting a proposal, or some of it, would come to now.
  *
- * The server decides by core/rules/proposals.py; this foresees it, so that a person sees the difference against the text
+ * The server decides by core/rules/proposal_rules.py; this foresees it, so that a person sees the difference against the text
  * as it is, what was carried over, and what can no longer happen. tests/web/test_same_proposals.py holds both together.
  */
 
@@ -265,7 +265,7 @@ function fits(edit: Edit, length: number): boolean {
   return position <= length
 }
 
-/** Whole texts as edits against the number of the proposal, where the cell changed since: as core/rules/cells.py. */
+/** Whole texts as edits against the number of the proposal, where the cell changed since: as core/rules/cell_rules.py. */
 function asCarriedOver(now: Notebook, changes: readonly CellChange[], proposed: number): CellChange[] {
   const moved = movedOn(now, changes)
   return changes.map((change) => {

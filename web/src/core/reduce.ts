@@ -1,7 +1,7 @@
 /**
  * How a log becomes a notebook: one branch per event.
  *
- * `fold` and `reduce` are pure and total on accepted events, as those of core/reduce.py, and come to the same. What a
+ * `fold` and `reduce` are pure and total on accepted events, as those of core/notebook/reduce.py, and come to the same. What a
  * branch does is said in docs/spec.md; spec/cases and logs that are generated hold both languages to it.
  */
 
@@ -103,7 +103,6 @@ const BRANCHES: Branches = {
   },
   conflict_resolved: (copy, _, { conflict }) => void copy.map("conflicts").delete(conflict),
   outputs_imported: executions.takeOver,
-  moment_named: (copy, _, { name, seq }) => void copy.map("moments").set(name, seq),
 
   // Cells
   cell_added: addCell,

@@ -28,7 +28,7 @@ export type RuntimeId = string
 export type TokenId = string
 
 /** Goes up with every change of what a branch does or of what a notebook holds. */
-export const REDUCER = 7
+export const REDUCER = 8
 /** How many pieces of code without a cell are kept once they have ended. */
 export const SCRATCHES = 10
 /** How many code points of a stream stay in the notebook. */
@@ -145,13 +145,6 @@ export interface OutputsImported {
   readonly outputs?: readonly Output[]
   readonly count?: number | null
   readonly results?: readonly NamedResult[]
-}
-
-/** The notebook as it was at `seq` gets a name to come back to. */
-export interface MomentNamed {
-  readonly type: "moment_named"
-  readonly name: string
-  readonly seq: number
 }
 
 /**
@@ -751,7 +744,7 @@ export type CommentEvent = CommentAdded | CommentEdited | CommentResolved
 
 export type FileEvent = FileBound | FileMerged | ConflictRaised | ConflictResolved | OutputsImported
 
-export type PlainEvent = NotebookCreated | NotebookRenamed | NotebookArchived | MetadataSet | MomentNamed
+export type PlainEvent = NotebookCreated | NotebookRenamed | NotebookArchived | MetadataSet
 
 export type NotebookEvent =
   | ExecutionRequested
@@ -1002,7 +995,6 @@ export interface Notebook {
   readonly proposals: ReadonlyMap<ProposalId, Proposal>
   readonly comments: ReadonlyMap<CommentId, Comment>
   readonly conflicts: ReadonlyMap<ConflictId, FileConflict>
-  readonly moments: ReadonlyMap<string, number>
   /** The numbers of the events whose payloads were masked. */
   readonly redactions: readonly number[]
   /** How many events this version of Quire did not know. */
@@ -1171,7 +1163,6 @@ export const DEFAULTS = {
     proposals: {},
     comments: {},
     conflicts: {},
-    moments: {},
     redactions: [],
     skipped: 0,
   },

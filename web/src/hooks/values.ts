@@ -1,7 +1,7 @@
 /** Hooks that look at one value, one field or one cell: a component renders again when that is another object. */
 
 import { useCallback, useMemo, useSyncExternalStore } from "react"
-import { isEditedSince } from "../core/stale.ts"
+import { isEditedSince } from "../core/staleness.ts"
 import type { Cell, CellId, Notebook } from "../core/types.gen.ts"
 import type { Live } from "../sync/live.ts"
 import type { Listener, Stop } from "../sync/store.ts"

@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 
 import { sourceHash } from "../core/hash.ts"
 import { fold } from "../core/reduce.ts"
-import { staleCells } from "../core/stale.ts"
+import { staleCells } from "../core/staleness.ts"
 import type { Cell, Entry, Execution, KnownEvent, Notebook } from "../core/types.gen.ts"
 import { endReason, ordinal, queuePlace, staleReason, typedText } from "./words.ts"
 

@@ -1,7 +1,7 @@
 /** What the page says about cells: states with their reasons, places in the queue, why a cell is stale. Pure. */
 
 import { KIND_WORDS } from "../cells/words.ts"
-import { isEditedSince } from "../core/stale.ts"
+import { isEditedSince } from "../core/staleness.ts"
 import { cellLabel } from "../core/cell_label.ts"
 import { cellState, isOpen, runs } from "../core/notebook.ts"
 import type { Cell, CellId, Execution, ExecutionId, FileConflict, KnownEvent, Notebook } from "../core/types.gen.ts"

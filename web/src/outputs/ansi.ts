@@ -1,7 +1,7 @@
 /**
  * Colours of terminals: text with escape sequences as stretches of one look each.
  *
- * The dialect of the HTML export (files/html_text.py): sequences for colours and weights are obeyed, links (OSC 8) are
+ * The dialect of the HTML export (formats/html/escape.py): sequences for colours and weights are obeyed, links (OSC 8) are
  * kept, all others are left out. What a look is after one text is where the next one begins, so a stream that grows is
  * never read again from its start.
  */

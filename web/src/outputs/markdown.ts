@@ -1,5 +1,5 @@
 /**
- * Markdown as HTML text, in the dialect of the HTML export (files/html_markdown.py): CommonMark with tables,
+ * Markdown as HTML text, in the dialect of the HTML export (formats/html/markdown.py): CommonMark with tables,
  * strikethrough and formulas. The text is never a page: markdown_nodes.ts parses it inertly and builds allowed nodes.
  */
 

@@ -1,6 +1,6 @@
 /**
  * The HTML text that Markdown became, as nodes of the page. It is parsed inertly, and each node is built anew from the
- * lists below (those of files/html_clean.py): so it does not matter what HTML a person, an agent or a file wrote.
+ * lists below (those of formats/html/sanitizer.py): so it does not matter what HTML a person, an agent or a file wrote.
  */
 
 import { parseInertly, STYLE } from "./inert.ts"

@@ -1,7 +1,7 @@
 /**
  * Which form of a display is shown, and where: in the page, drawn by us, or in a frame, where it may run.
  *
- * The order is that of the HTML export (files/html_outputs.py), with charts before it: they can be drawn here.
+ * The order is that of the HTML export (formats/html/output_blocks.py), with charts before it: they can be drawn here.
  */
 
 import type { Display, Json, JsonObject } from "../core/types.gen.ts"

@@ -2,7 +2,7 @@
  * What a traceback says of the code that a person wrote: the line of the cell, and which frames are a library's.
  *
  * Python's kernel gives one text per frame, in colours. Of other kernels' tracebacks nothing is known but that they are
- * text. The same as files/traceback.py.
+ * text. The same as formats/traceback.py.
  */
 
 import type { Execution, Fault, Raised } from "../core/types.gen.ts"

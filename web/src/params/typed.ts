@@ -1,7 +1,7 @@
 /**
  * Typed values in text fields: what somebody typed as a tagged value of a parameter's type, and back.
  *
- * Text is read as `core/param_types.py` reads it (docs/reference/parameters.md has the table), so that a wrong value is
+ * Text is read as `core/params/param_types.py` reads it (docs/reference/parameters.md has the table), so that a wrong value is
  * told at its field. The server checks again.
  */
 

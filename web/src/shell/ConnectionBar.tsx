@@ -69,7 +69,7 @@ function Away({ until, onRetry }: { readonly until: number; readonly onRetry: ()
   )
 }
 
-/** How what is said of a database begins (stores/postgres_link.py). */
+/** How what is said of a database begins (stores/postgres/server_connection.py). */
 const DATABASE = /^(postgresql:|The PostgreSQL server)/
 
 /** The server answers, and cannot record anything: what is done waits, and is sent again and again. */

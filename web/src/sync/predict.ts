@@ -23,7 +23,6 @@ const PREDICTED: Table = {
   notebook_renamed: always,
   notebook_archived: always,
   metadata_set: always,
-  moment_named: always,
   // Always, and where its cell is there already it takes that one's place until it is refused: what is typed into it
   // meanwhile is made on this text.
   cell_added: always,

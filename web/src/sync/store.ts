@@ -4,7 +4,7 @@
  * Both classes fit `useSyncExternalStore`: `get` returns the same object for as long as nothing changed.
  */
 
-import { staleCells } from "../core/stale.ts"
+import { staleCells } from "../core/staleness.ts"
 import type { Cell, CellId, Notebook } from "../core/types.gen.ts"
 
 export type Listener = () => void

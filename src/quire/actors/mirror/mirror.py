@@ -13,11 +13,11 @@ from pathlib import Path
 
 from ...core.errors import BadInput, QuireError, Unavailable
 from ...core.ids import WORKSPACE_LOG, LogId
-from ...workspace.workspace import Workspace
-from .following import Following
-from .pace import NORMAL, Pace
-from .places import folders_to
-from .watching import Watch
+from ...workspace.protocol import Workspace
+from .bound_notebook import BoundNotebook
+from .file_paths import folders_to
+from .file_watch import Watch
+from .poll_intervals import NORMAL, Pace
 
 
 async def mirror(
@@ -51,7 +51,7 @@ async def mirror_once(
     workspace: Workspace, folder: Path, notebook: LogId, *, tell: Callable[[str], None] = lambda message: None
 ) -> None:
     """Bring a notebook and its file together as they are now; `folder` without links. Others may mirror it, too."""
-    await Following(workspace, notebook, folder, tell, lambda path: False).step()
+    await BoundNotebook(workspace, notebook, folder, tell, lambda path: False).step()
 
 
 class _Mirror:
@@ -90,7 +90,7 @@ class _Mirror:
 
     def _follow(self, log: LogId, group: asyncio.TaskGroup) -> None:
         if log not in self._following:
-            following = Following(self._workspace, log, self._folder, self._tell, self._is_taken, self._pace)
+            following = BoundNotebook(self._workspace, log, self._folder, self._tell, self._is_taken, self._pace)
             task = self._following[log] = _Task(following, self._disk.set, self._pace)
             group.create_task(task.run())
             group.create_task(task.listen(self._workspace))
@@ -143,8 +143,9 @@ class _Mirror:
     async def _arm(self) -> None:
         """Watch other folders if the files are elsewhere, or if a folder is another one by now."""
         while (wanted := self._wanted()) != self._watched:
+            watch = Watch(self._disk.set, self._pace.watch_step_milliseconds)
             try:
-                watch = Watch(wanted, self._disk.set, self._pace.watch_step_milliseconds)
+                await watch.begin(wanted)
             except FileNotFoundError:
                 continue  # a folder went in that instant
             if self._watch is not None:
@@ -166,7 +167,7 @@ class _Mirror:
 class _Task:
     """One notebook that is looked at whenever it is woken."""
 
-    def __init__(self, following: Following, moved: Callable[[], None], pace: Pace) -> None:
+    def __init__(self, following: BoundNotebook, moved: Callable[[], None], pace: Pace) -> None:
         self.following, self._pace = following, pace
         self.looked = asyncio.Event()
         self._moved = moved

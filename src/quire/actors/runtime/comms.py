@@ -11,29 +11,31 @@ import msgspec
 
 from ...core.errors import BadInput
 from ...core.values import Json
-from ...workspace import speech
-from .client import KernelClient
-from .media import fields_in, valid
-from .messages import Message
-from .secrets import Remover
+from ...kernels.kernel_client import KernelClient
+from ...outputs.display_events import KernelMessage
+from ...outputs.media import fields_in, valid
+from ...outputs.secrets import Remover
+from ...workspace.lanes import lane_messages
 
 MOST_SAID = 60_000
 """Bytes that a message on a lane may have, with room for what stands around it."""
-Said = speech.CommOpen | speech.CommMessage | speech.CommClose
+Said = lane_messages.CommOpen | lane_messages.CommMessage | lane_messages.CommClose
 SAID: Any = Said
 
 
 class Comms:
     """The comms of one kernel."""
 
-    def __init__(self, client: KernelClient, remover: Remover, say: Callable[[speech.Message], None]) -> None:
+    def __init__(
+        self, client: KernelClient, remover: Remover, say: Callable[[lane_messages.LaneMessage], None]
+    ) -> None:
         self._client, self._remover, self._say = client, remover, say
         self._known: set[str] = set()
         client.overhear = self.overheard
 
     # ---- From the kernel
 
-    def overheard(self, message: Message) -> None:
+    def overheard(self, message: KernelMessage) -> None:
         """Say what a widget says; nothing of it tells a secret (rule 16)."""
         content = fields_in(message.content)
         comm = content.get("comm_id")
@@ -44,20 +46,20 @@ class Comms:
             size = len(msgspec.json.encode(made))
         except (RecursionError, ValueError, UnicodeEncodeError):
             return  # no widget says such things
-        self._say(made if size <= MOST_SAID else speech.TooLarge(comm=comm, size=size))
+        self._say(made if size <= MOST_SAID else lane_messages.TooLarge(comm=comm, size=size))
 
-    def _made(self, message: Message, comm: str, content: dict[str, Json]) -> speech.Message:
+    def _made(self, message: KernelMessage, comm: str, content: dict[str, Json]) -> lane_messages.LaneMessage:
         data = fields_in(self._remover.clean(valid(content.get("data"))))
         if message.type == "comm_close":
             self._known.discard(comm)
-            return speech.CommClose(comm=comm, data=data)
+            return lane_messages.CommClose(comm=comm, data=data)
         metadata = fields_in(self._remover.clean(valid(message.metadata)))
         buffers = tuple(self._remover.clean_text(base64.b64encode(each).decode()) for each in message.buffers)
         if message.type == "comm_msg":
-            return speech.CommMessage(comm=comm, data=data, metadata=metadata, buffers=buffers)
+            return lane_messages.CommMessage(comm=comm, data=data, metadata=metadata, buffers=buffers)
         self._known.add(comm)
         target = str(content.get("target_name", ""))[:200]
-        return speech.CommOpen(comm=comm, target=target, data=data, metadata=metadata, buffers=buffers)
+        return lane_messages.CommOpen(comm=comm, target=target, data=data, metadata=metadata, buffers=buffers)
 
     # ---- To the kernel
 
@@ -69,13 +71,13 @@ class Comms:
         """Let the kernel hear what somebody said to a widget."""
         content: dict[str, Json] = {"comm_id": said.comm, "data": said.data}
         match said:
-            case speech.CommOpen():
+            case lane_messages.CommOpen():
                 self._known.add(said.comm)
                 content["target_name"] = said.target
                 self._client.send_comm("comm_open", content, metadata=said.metadata, buffers=_bytes(said.buffers))
-            case speech.CommMessage():
+            case lane_messages.CommMessage():
                 self._client.send_comm("comm_msg", content, metadata=said.metadata, buffers=_bytes(said.buffers))
-            case speech.CommClose():
+            case lane_messages.CommClose():
                 self._known.discard(said.comm)
                 self._client.send_comm("comm_close", content)
 

@@ -19,10 +19,11 @@ from pathlib import Path
 from ...core.errors import Conflict, NotFound, QuireError, Refused, Unavailable
 from ...core.events import Draft
 from ...core.ids import ActorId, ExecutionId, LogId
-from ...workspace.workspace import Workspace
-from .patience import pauses
-from .spool_files import About, SpoolFiles, Unit, Unreadable
-from .streams import Blob
+from ...outputs.streams import Blob
+from ...workspace.protocol import Workspace
+from ...workspace.tasks import cancel_and_wait
+from .retry import pauses
+from .spool_files import SpoolFiles, SpoolInfo, Unit, Unreadable
 
 PATIENCE_SECONDS = 5.0
 """How long what is said may take to be recorded before it goes to disk: its kernel is not to wait."""
@@ -57,7 +58,7 @@ class Spool:
     def __init__(self, workspace: Workspace, log: LogId, parent: Path, tell: Callable[[str], None]) -> None:
         self._workspace, self._log, self._tell = workspace, log, tell
         actor = workspace.identity.actor
-        self._files = SpoolFiles(folder_of(parent, actor, log), About(actor=actor, log=log))
+        self._files = SpoolFiles(folder_of(parent, actor, log), SpoolInfo(actor=actor, log=log))
         self._one_at_a_time = asyncio.Lock()
         self._dropped: set[ExecutionId] = set()
         self._lost: dict[ExecutionId, Callable[[], None]] = {}
@@ -68,10 +69,10 @@ class Spool:
             tell(f"{len(self._files)} submissions of {actor} in {log} were left on disk, and are sent first")
             self._send_from_disk()
 
-    def of(self, execution: ExecutionId, lost: Callable[[], None]) -> Spooled:
+    def of(self, execution: ExecutionId, lost: Callable[[], None]) -> SpooledOutlet:
         """For what is said of one execution. `lost` is called when the workspace takes no more of it."""
         self._lost[execution] = lost
-        return Spooled(self, execution)
+        return SpooledOutlet(self, execution)
 
     def has_dropped(self, execution: ExecutionId) -> bool:
         """Whether the workspace took no more of an execution."""
@@ -181,15 +182,14 @@ class Spool:
     async def close(self) -> None:
         """Let go. What was not sent stays on disk, which is told."""
         if self._sending is not None:
-            self._sending.cancel()
-            await asyncio.gather(self._sending, return_exceptions=True)
+            await cancel_and_wait(self._sending)
         if not self._files.is_empty:
             told = f"{len(self._files)} submissions in {self._log} were not sent and are in {self._files.folder}"
             self._tell(f"{told}: the next runtime of this actor sends them")
         self._files.close()
 
 
-class Spooled:
+class SpooledOutlet:
     """An outlet for one execution, by way of the spool."""
 
     def __init__(self, spool: Spool, execution: ExecutionId) -> None:
@@ -206,8 +206,8 @@ class Spooled:
 
 async def send_left_behind(
     workspace: Workspace,
-    left: Iterable[About],
-    runtime_of: Callable[[About], Awaitable[Workspace]],
+    left: Iterable[SpoolInfo],
+    runtime_of: Callable[[SpoolInfo], Awaitable[Workspace]],
     parent: Path,
     tell: Callable[[str], None],
 ) -> None:

@@ -7,7 +7,6 @@ sends a segment again, and the same ids are answered with the first events. One 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -18,13 +17,14 @@ import msgspec
 from ...core.errors import Conflict, Unavailable
 from ...core.events import BlobRef, Draft
 from ...core.ids import ActorId, ExecutionId, LogId
+from ...kernels.process.connection_dir import lock_file
 
 SEGMENT_BYTES = 4_000_000
 _ABOUT, _LOCK = "about.json", "lock"
 _PIECE = 1 << 20
 
 
-class About(msgspec.Struct, frozen=True, kw_only=True):
+class SpoolInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Whose a spool is, and of which log."""
 
     actor: ActorId
@@ -45,7 +45,7 @@ class Unreadable(Exception):
     """A line is not what was written: somebody else was at it, or the disk."""
 
 
-class _Line(msgspec.Struct, frozen=True):
+class _SpoolLine(msgspec.Struct, frozen=True):
     segment: int
     start: int
     size: int
@@ -54,15 +54,15 @@ class _Line(msgspec.Struct, frozen=True):
 class SpoolFiles:
     """Units on disk: added at the end, taken from the beginning."""
 
-    def __init__(self, folder: Path, about: About) -> None:
+    def __init__(self, folder: Path, about: SpoolInfo) -> None:
         self.folder = folder
         self._lock, self._segment, self._end = -1, -1, 0
-        self._lines: deque[_Line] = deque()
+        self._lines: deque[_SpoolLine] = deque()
         self._blobs = self._number = 0
         try:
             _make(folder.parent)
             _make(folder)
-            self._lock = _locked(folder)
+            self._lock = lock_file(folder / _LOCK)
             _write(folder / _ABOUT, [msgspec.json.encode(about)])
             self._find()
         except BlockingIOError:
@@ -105,7 +105,7 @@ class SpoolFiles:
             # Half a line would be the end of all that comes after it.
             os.ftruncate(self._segment, self._end)
             raise
-        self._lines.append(_Line(self._number, self._end, len(line)))
+        self._lines.append(_SpoolLine(self._number, self._end, len(line)))
         self._end += len(line)
 
     def _begin_segment(self) -> None:
@@ -159,7 +159,7 @@ class SpoolFiles:
             with path.open("rb") as file:
                 for line in file:
                     if line.endswith(b"\n"):  # the last may have been cut off
-                        self._lines.append(_Line(self._number, start, len(line)))
+                        self._lines.append(_SpoolLine(self._number, start, len(line)))
                     start += len(line)
         for path in self.folder.glob("*.blob"):
             self._blobs = max(self._blobs, int(path.name.partition("-")[0]))
@@ -181,27 +181,17 @@ class SpoolFiles:
         self._lock = -1
 
 
-def left_behind(parent: Path) -> list[About]:
+def left_behind(parent: Path) -> list[SpoolInfo]:
     """Whose spools are in a folder."""
-    found: list[About] = []
+    found: list[SpoolInfo] = []
     for path in sorted(parent.glob(f"*/{_ABOUT}")):
         with contextlib.suppress(OSError, msgspec.MsgspecError, UnicodeError):
-            found.append(msgspec.json.decode(path.read_bytes(), type=About))
+            found.append(msgspec.json.decode(path.read_bytes(), type=SpoolInfo))
     return found
 
 
 def _make(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
-def _locked(folder: Path) -> int:
-    lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        raise
-    return lock
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> None:

@@ -1,6 +1,6 @@
 """What a coding agent's settings say about a server that it reaches over HTTP with a token.
 
-The same agents, files and names as in `known`. The token is not known here: `PLACEHOLDER` stands for it, and whoever
+The same agents, files and names as in `known_agents`. The token is not known here: `PLACEHOLDER` stands for it, and whoever
 has the secret puts it in.
 """
 
@@ -12,8 +12,8 @@ import msgspec
 
 from ...core.errors import BadInput
 from ...core.values import Json
-from ...files import json_edit, toml_edit
-from .known import AGENTS, SERVER, Agent
+from ...formats.settings_edit import json_edit, toml_edit
+from .known_agents import AGENTS, SERVER, Agent
 
 PLACEHOLDER = "quire-token-goes-here"
 """What stands where the token belongs."""

@@ -11,53 +11,53 @@ from typing import Any, NoReturn
 
 import click
 
-from ...actors.runtime.kernel_environment import hide_variables
 from ...core.errors import QuireError, answer
+from ...kernels.kernel_environment import hide_variables
 from . import EXIT_STATUS
 
 # name -> (module, what `quire --help` says). Only the module of the verb that is used is imported.
 VERBS: dict[str, tuple[str, str]] = {
-    "init": ("init", "Make a workspace in a folder."),
-    "serve": ("serve", "Serve a workspace to browsers and programs."),
-    "open": ("open", "Open a served workspace in the browser."),
-    "doctor": ("doctor", "Say what is wrong with this installation."),
-    "run": ("run", "Run a notebook with parameters and keep the record."),
-    "cancel": ("run", "Ask a run to stop."),
-    "runs": ("runs", "List runs, look at one, compare two."),
-    "edit": ("edit", "Change what cells say."),
-    "undo": ("undo", "Take back all that one actor did, and keep the rest."),
-    "execute": ("execute", "Run cells, or other code, in a living kernel."),
-    "wait": ("wait", "Wait for what runs, or for an answer."),
-    "interrupt": ("interrupt", "Stop what runs in a notebook."),
-    "restart": ("restart", "Give a notebook a new kernel."),
-    "output": ("cell_output", "Print all that a cell showed."),
-    "results": ("results", "List what notebooks and runs recorded."),
-    "log": ("log", "Print what happened, event by event."),
-    "show": ("show", "Print a notebook as it is, or as it was."),
-    "sql": ("sql", "Ask a question over all that was recorded."),
-    "verify": ("verify", "Check that logs are what was recorded."),
-    "redact": ("redact", "Mask what an event said, for good."),
-    "bind": ("mirror", "Make a notebook and a file one."),
-    "mirror": ("mirror", "Keep notebooks and their files the same."),
-    "conflicts": ("conflicts", "Decide where a notebook and its file disagree."),
-    "archive": ("archive", "Put a notebook away, or take it out again."),
-    "convert": ("convert", "Write notebooks in another format."),
-    "params": ("params", "List the parameters of a notebook."),
-    "strip": ("strip", "Remove outputs from notebooks."),
-    "diff": ("diff", "Show how two notebooks differ, cell by cell."),
-    "patch": ("patch", "Apply a difference to a notebook."),
-    "merge": ("merge", "Merge two versions of a notebook, cell by cell."),
-    "git": ("git", "Let git compare, merge and clean notebooks."),
-    "export": ("bundle", "Write a notebook or run into a file."),
-    "import": ("bundle", "Take in a bundle or a notebook file."),
-    "runtime": ("runtime", "Run cells of a workspace on this machine."),
-    "token": ("token", "Let others in: make, list, pause and revoke tokens."),
-    "role": ("roles", "Say who may do what in a notebook."),
-    "propose": ("propose", "Propose to its source what was fixed in a run."),
-    "proposals": ("proposals", "List what waits for a yes, look at it, answer."),
-    "agent": ("agent", "Set up a coding agent for notebooks."),
-    "mcp": ("mcp", "Give an agent the tools for a workspace."),
-    "completion": ("completion", "Print the completion script of a shell."),
+    "init": ("workspace.init_verb", "Make a workspace in a folder."),
+    "serve": ("server.serve_verb", "Serve a workspace to browsers and programs."),
+    "open": ("server.open_verb", "Open a served workspace in the browser."),
+    "doctor": ("workspace.doctor_verb", "Say what is wrong with this installation."),
+    "run": ("run.run_verb", "Run a notebook with parameters and keep the record."),
+    "cancel": ("run.run_verb", "Ask a run to stop."),
+    "runs": ("run.runs_verb", "List runs, look at one, compare two."),
+    "edit": ("notebook.edit_verb", "Change what cells say."),
+    "undo": ("notebook.undo_verb", "Take back all that one actor did, and keep the rest."),
+    "execute": ("notebook.execute_verb", "Run cells, or other code, in a living kernel."),
+    "wait": ("notebook.wait_verb", "Wait for what runs, or for an answer."),
+    "interrupt": ("notebook.interrupt_verb", "Stop what runs in a notebook."),
+    "restart": ("notebook.restart_verb", "Give a notebook a new kernel."),
+    "output": ("notebook.output_verb", "Print all that a cell showed."),
+    "results": ("run.results_verb", "List what notebooks and runs recorded."),
+    "log": ("notebook.log_verb", "Print what happened, event by event."),
+    "show": ("notebook.show_verb", "Print a notebook as it is, or as it was."),
+    "sql": ("workspace.sql_verb", "Ask a question over all that was recorded."),
+    "verify": ("workspace.verify_verb", "Check that logs are what was recorded."),
+    "redact": ("workspace.redact_verb", "Mask what an event said, for good."),
+    "bind": ("files.mirror_verb", "Make a notebook and a file one."),
+    "mirror": ("files.mirror_verb", "Keep notebooks and their files the same."),
+    "conflicts": ("files.conflicts_verb", "Decide where a notebook and its file disagree."),
+    "archive": ("notebook.archive_verb", "Put a notebook away, or take it out again."),
+    "convert": ("files.convert_verb", "Write notebooks in another format."),
+    "params": ("run.params_verb", "List the parameters of a notebook."),
+    "strip": ("files.strip_verb", "Remove outputs from notebooks."),
+    "diff": ("files.diff_verb", "Show how two notebooks differ, cell by cell."),
+    "patch": ("files.patch_verb", "Apply a difference to a notebook."),
+    "merge": ("files.merge_verb", "Merge two versions of a notebook, cell by cell."),
+    "git": ("files.git_verb", "Let git compare, merge and clean notebooks."),
+    "export": ("files.export_verb", "Write a notebook or run into a file."),
+    "import": ("files.export_verb", "Take in a bundle or a notebook file."),
+    "runtime": ("server.runtime_verb", "Run cells of a workspace on this machine."),
+    "token": ("workspace.token_verb", "Let others in: make, list, pause and revoke tokens."),
+    "role": ("workspace.role_verb", "Say who may do what in a notebook."),
+    "propose": ("notebook.propose_verb", "Propose to its source what was fixed in a run."),
+    "proposals": ("notebook.proposals_verb", "List what waits for a yes, look at it, answer."),
+    "agent": ("server.agent_verb", "Set up a coding agent for notebooks."),
+    "mcp": ("server.mcp_verb", "Give an agent the tools for a workspace."),
+    "completion": ("completion_verb", "Print the completion script of a shell."),
 }
 
 
@@ -142,11 +142,11 @@ def _open_streams() -> None:
 
 
 def _tell(message: str, status: int, details: dict[str, Any] | None = None) -> NoReturn:
-    from ...files.plain import plain
+    from ...formats.terminal_safe import plain
 
     click.echo(f"quire: {plain(message)}", err=True)
     if details is not None and "--json" in sys.argv and sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison]
-        from .output import print_json
+        from .printer import print_json
 
         print_json({"error": {"message": message, **details}})
     sys.exit(status)

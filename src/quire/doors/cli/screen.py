@@ -33,7 +33,7 @@ def coloured(stream: TextIO) -> bool:
     return moves(stream) and not os.environ.get("NO_COLOR")
 
 
-class Writer:
+class TerminalWriter:
     """Writes from a thread of its own: a terminal that somebody stopped, or a pipe that nobody reads, stops no run."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -90,7 +90,7 @@ class Screen:
     """Lines that stay, and below them lines that are redrawn."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._writer = Writer(stream)
+        self._writer = TerminalWriter(stream)
         self._fd = stream.fileno()
         self._printed: list[str] = []
         self._size = 0

@@ -15,7 +15,7 @@ import msgspec
 
 from ...core.errors import BadInput
 from ...core.ids import nearest
-from ..http.settings import ServerSettings
+from ..http.server_settings import ServerSettings
 
 PREFIX = "QUIRE_SERVE_"
 MEMORY = "QUIRE_MEMORY"
@@ -99,7 +99,7 @@ def read(folder: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> 
 def read_runs(folder: Path) -> RunsSettings:
     """How long the runs of the workspace in `folder` are kept."""
     from ...workspace.clock import now
-    from ...workspace.pruning import before_of
+    from ...workspace.prune_runs import before_of
 
     found: dict[str, Any] = {}
     for name, path in _FILES:
@@ -119,7 +119,7 @@ def read_runs(folder: Path) -> RunsSettings:
 
 def read_runtime(folder: Path, environ: Mapping[str, str], memory: str | None) -> RuntimeSettings:
     """What holds for kernels that are started in `folder`; `memory` is what a flag says."""
-    from ...actors.runtime.memory import read_size
+    from ...kernels.memory_limit import read_size
 
     for where, said in (("--memory", memory), (MEMORY, environ.get(MEMORY)), *_memory_in_files(folder)):
         if said not in (None, ""):

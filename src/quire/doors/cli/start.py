@@ -12,9 +12,9 @@ def main() -> NoReturn:
     """Run the command line; of `quire run`, have the kernel load meanwhile."""
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"] and len(arguments) > 1 and not _RUNS_NO_PYTHON.intersection(arguments):
-        from ...actors.runtime import ahead
+        from ...kernels.process import prestart
 
-        ahead.begin()
+        prestart.begin()
     from .main import main as main_of_verbs
 
     main_of_verbs()

@@ -13,41 +13,30 @@ from litestar.di import Provide
 from litestar.exceptions import NotFoundException
 from litestar.handlers import HTTPRouteHandler
 
-from ...actors.runtime.start_requests import RuntimeRequests
+from ...actors.runtime.start.start_requests import RuntimeRequests
 from ...workspace.local import LocalWorkspace
-from . import (
-    access,
-    activity,
-    blobs,
-    carrying,
-    comparison,
-    health,
-    leases,
-    logs,
-    mcp,
-    notebook_files,
-    notebooks,
-    overview,
-    pauses,
-    proposals,
-    run_policy,
-    run_table,
-    runs,
-    runtimes,
-    signing_in,
-    tokens,
-    trust,
-    undo,
-    web_pages,
+from . import mcp_endpoint, web_pages
+from .auth import admit, asking, make_door
+from .error_responses import HANDLERS, JSON
+from .identity import pause_routes, sharing_routes, sign_in_routes, token_routes
+from .logs import blob_routes, health_routes, integrity_routes, log_routes
+from .notebooks import (
+    activity_routes,
+    bundle_routes,
+    comparison_routes,
+    notebook_file_routes,
+    notebook_routes,
+    overview_routes,
+    proposal_routes,
+    undo_routes,
 )
-from .access_log import AccessLog
-from .asking import admit, asking, make_door
-from .description import about, describe
-from .faults import HANDLERS, JSON
-from .gate import Gate
+from .openapi import about, describe
 from .route import route
-from .settings import ServerSettings
-from .socket import socket
+from .runs import lease_routes, run_policy_routes, run_routes, run_table_routes, runtime_routes
+from .server.access_log import AccessLog
+from .server.middleware import HttpMiddleware
+from .server_settings import ServerSettings
+from .socket.socket_route import socket
 
 
 @route("GET", "/api/openapi.json", "openapi", tag="server", answer=dict[str, Any])
@@ -62,28 +51,28 @@ def _described() -> bytes:
 
 
 ROUTES: list[HTTPRouteHandler] = [
-    *health.ROUTES,
+    *health_routes.ROUTES,
     openapi,
-    *overview.ROUTES,
-    *signing_in.ROUTES,
-    *tokens.ROUTES,
-    *access.ROUTES,
-    *pauses.ROUTES,
-    *logs.ROUTES,
-    *notebooks.ROUTES,
-    *comparison.ROUTES,
-    *activity.ROUTES,
-    *runs.ROUTES,
-    *run_table.ROUTES,
-    *run_policy.ROUTES,
-    *runtimes.ROUTES,
-    *proposals.ROUTES,
-    *undo.ROUTES,
-    *notebook_files.ROUTES,
-    *blobs.ROUTES,
-    *carrying.ROUTES,
-    *trust.ROUTES,
-    *leases.ROUTES,
+    *overview_routes.ROUTES,
+    *sign_in_routes.ROUTES,
+    *token_routes.ROUTES,
+    *sharing_routes.ROUTES,
+    *pause_routes.ROUTES,
+    *log_routes.ROUTES,
+    *notebook_routes.ROUTES,
+    *comparison_routes.ROUTES,
+    *activity_routes.ROUTES,
+    *run_routes.ROUTES,
+    *run_table_routes.ROUTES,
+    *run_policy_routes.ROUTES,
+    *runtime_routes.ROUTES,
+    *proposal_routes.ROUTES,
+    *undo_routes.ROUTES,
+    *notebook_file_routes.ROUTES,
+    *blob_routes.ROUTES,
+    *bundle_routes.ROUTES,
+    *integrity_routes.ROUTES,
+    *lease_routes.ROUTES,
 ]
 
 
@@ -101,17 +90,17 @@ def make_app(
     """
     chosen = settings or ServerSettings()
     app = Litestar(
-        [*ROUTES, *web_pages.ROUTES, socket, mcp.mcp],
+        [*ROUTES, *web_pages.ROUTES, socket, mcp_endpoint.mcp],
         debug=False,  # whatever the environment says: tracebacks are for the log
         pdb_on_exception=False,
         dependencies={"workspace": Provide(asking, sync_to_thread=False)},
         exception_handlers={**HANDLERS, NotFoundException: web_pages.not_found},
         guards=[admit],
         logging_config=None,
-        on_shutdown=[mcp.close],
+        on_shutdown=[mcp_endpoint.close],
         openapi_config=None,
         request_max_body_size=chosen.body_bytes,
         state=State({"door": make_door(workspace, chosen, folder, home, runtimes)}),
     )
-    app.asgi_handler = Gate(app.asgi_handler, chosen, log or AccessLog())
+    app.asgi_handler = HttpMiddleware(app.asgi_handler, chosen, log or AccessLog())
     return app

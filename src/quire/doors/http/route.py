@@ -1,6 +1,6 @@
 """How a route is written, and how it reads what it is sent: strictly, so that every fault is named.
 
-A route says once what it takes and what it answers; from that it is read here and described in description.py.
+A route says once what it takes and what it answers; from that it is read here and described in openapi.py.
 Whatever does not have the shape that was described is a 400; what has it and makes no sense is a 422.
 """
 
@@ -18,8 +18,8 @@ from litestar.handlers import HTTPRouteHandler, get, head, post, put
 
 from ...core.errors import BadInput
 from ...core.ids import check_id
-from .asking import OPEN, door_of
-from .faults import JSON, Answered, too_large
+from .auth import OPEN, door_of
+from .error_responses import JSON, ErrorResponse, too_large
 
 T = TypeVar("T")
 Method = Literal["GET", "HEAD", "POST", "PUT"]
@@ -34,7 +34,7 @@ WHOLE = {"whole": True}
 """Of a list in an address whose items may hold commas: each is given by itself, `where=…&where=…`."""
 
 
-class About(msgspec.Struct, frozen=True, kw_only=True):
+class RouteInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What a route says of itself."""
 
     method: Method
@@ -55,10 +55,10 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def route(method: Method, path: str, id: str, **said: Any) -> Callable[[Any], HTTPRouteHandler]:
-    """Make a function the answer to requests for a path. What else can be said is in `About`."""
+    """Make a function the answer to requests for a path. What else can be said is in `RouteInfo`."""
 
     def made(function: Any) -> HTTPRouteHandler:
-        about = About(method=method, path=path, id=id, told=function.__doc__ or "", **said)
+        about = RouteInfo(method=method, path=path, id=id, told=function.__doc__ or "", **said)
         opt = {"about": about, **(OPEN if about.open else {})}
         more: dict[str, Any] = {}
         if isinstance(about.body, str):
@@ -81,7 +81,7 @@ async def body_of(request: Asking, kind: type[T]) -> T:
     data = await request.body()
     if data and media != JSON:
         told = f"The body has the type {media[:100] or 'of nothing'!r}; what is read here is {JSON}."
-        raise Answered(415, BadInput(f"{told} Send that, and say so in Content-Type."))
+        raise ErrorResponse(415, BadInput(f"{told} Send that, and say so in Content-Type."))
     try:
         return _decoded(data or b"{}", kind)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -151,9 +151,9 @@ def _whole(kind: type[Any]) -> frozenset[str]:
     return frozenset(name for name, each in said.items() if any(getattr(meta, "extra", None) == WHOLE for meta in each))
 
 
-def misshapen(message: str) -> Answered:
+def misshapen(message: str) -> ErrorResponse:
     """What was sent does not have the shape that was described."""
-    return Answered(400, BadInput(f"{message.rstrip('.')}. GET /api/openapi.json tells what is."))
+    return ErrorResponse(400, BadInput(f"{message.rstrip('.')}. GET /api/openapi.json tells what is."))
 
 
 def checked(text: str, what: str) -> Any:

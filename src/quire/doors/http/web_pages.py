@@ -20,9 +20,9 @@ from litestar.params import FromPath
 from msgspec import Meta
 
 from ...core.errors import NotFound, Unavailable
-from ...workspace.bodies import Body
-from .asking import OPEN, Connection, is_secure
-from .faults import Answered, on_http
+from ...workspace.wire.bodies import Body
+from .auth import OPEN, Connection, is_secure
+from .error_responses import ErrorResponse, on_http
 from .route import Asking, misshapen, query_of
 
 FOLDER = Path(__file__).with_name("app_files")
@@ -136,7 +136,7 @@ def frame(request: Asking) -> Response[str]:
         text = (FOLDER / "frame" / "frame.html").read_text(encoding="utf-8")
     except FileNotFoundError:
         told = "The frame of outputs is not built. Where the source of this server is, run `make web`."
-        raise Answered(503, Unavailable(told)) from None
+        raise ErrorResponse(503, Unavailable(told)) from None
     return Response(text, media_type="text/html", headers=headers)
 
 
@@ -172,7 +172,7 @@ def service_worker() -> Response[bytes]:
     try:
         script = (FOLDER / "service_worker.js").read_bytes()
     except FileNotFoundError:
-        raise Answered(404, NotFound("The web app is not built: run `make web`.")) from None
+        raise ErrorResponse(404, NotFound("The web app is not built: run `make web`.")) from None
     headers = {"Content-Security-Policy": "default-src 'none'; connect-src 'self'", "Cache-Control": "no-cache"}
     return Response(script, media_type="text/javascript", headers=headers)
 

@@ -9,10 +9,10 @@ from urllib.parse import quote, unquote
 import mcp_types as t
 
 from ...core.errors import BadInput, NotFound
-from ...verbs import reading
-from ...verbs.answer import Here
-from ...verbs.wanted import Read
-from ...workspace.workspace import LogInfo
+from ...verbs import read as reading
+from ...verbs.answers.answer import Here
+from ...verbs.arguments import ReadArguments
+from ...workspace.protocol import LogInfo
 
 BUDGET = 20_000
 """Tokens: somebody chose to attach it."""
@@ -77,7 +77,7 @@ def _parsed(uri: str) -> tuple[str, dict[str, str]]:
 
 async def _text(here: Here, notebook: str, cell: str | None) -> str:
     cells = (cell,) if cell is not None else ()
-    return (await reading.read(here, Read(notebook=notebook, cells=cells, view="full", budget=BUDGET))).text
+    return (await reading.read(here, ReadArguments(notebook=notebook, cells=cells, view="full", budget=BUDGET))).text
 
 
 async def _blob(here: Here, uri: str, hash: str) -> t.BlobResourceContents:

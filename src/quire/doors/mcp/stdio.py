@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mcp.server.stdio import stdio_server
 
-from ...verbs.answer import Here
-from .server import make_server
+from ...verbs.answers.answer import Here
+from .mcp_server import make_server
 
 
 async def serve(here: Here) -> None:

@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 
 from ...core.values import Json
-from ...verbs import control, editing, finding, reading, running, wanted
-from ...verbs.answer import Answer
-from ...verbs.wanted import Wanted
-from .schemas import Schema, schema_of
+from ...verbs import arguments, control, edit, find, read, run
+from ...verbs.answers.answer import VerbAnswer
+from ...verbs.arguments import VerbArguments
+from .tool_schemas import Schema, schema_of
 
 INSTRUCTIONS = """\
 Notebooks that people, agents and kernels share. Every call names its notebook by name, id or path. Work like this: find, \
@@ -32,9 +32,9 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """One tool."""
 
     name: str
-    verb: Callable[..., Awaitable[Answer]]
+    verb: Callable[..., Awaitable[VerbAnswer]]
     """What it does."""
-    wanted: type[Wanted]
+    wanted: type[VerbArguments]
     says: str
     example: dict[str, Json]
     reads: bool = False
@@ -68,16 +68,16 @@ def _schema(name: str) -> Schema:
 _ALL = (
     Tool(
         name="find",
-        verb=finding.find,
-        wanted=wanted.Find,
+        verb=find.find,
+        wanted=arguments.FindArguments,
         says="Find notebooks, runs, cells and notebook files by words; without words, what there is.",
         example={"query": "load_sales", "kind": "cell"},
         reads=True,
     ),
     Tool(
         name="read",
-        verb=reading.read,
-        wanted=wanted.Read,
+        verb=read.read,
+        wanted=arguments.ReadArguments,
         says="Read a notebook or run within a budget of tokens, errors first: an outline (id, name, state, time, #hash of "
         "each cell), or chosen cells in full (a range: load..plot), or only what changed.",
         example={"notebook": "sales.py", "cells": ["c5aq", "load"], "budget": 2000},
@@ -85,8 +85,8 @@ _ALL = (
     ),
     Tool(
         name="edit",
-        verb=editing.edit,
-        wanted=wanted.EditWanted,
+        verb=edit.edit,
+        wanted=arguments.EditArguments,
         says="Change cells in one batch, all or nothing, and run them (changed; stale: and what stands on them). A notebook "
         "that does not exist is made, of inserts. If a cell moved on since `base`, the answer has its source and the "
         "difference.",
@@ -103,8 +103,8 @@ _ALL = (
     ),
     Tool(
         name="run",
-        verb=running.run,
-        wanted=wanted.RunWanted,
+        verb=run.run,
+        wanted=arguments.RunArguments,
         says="Run cells in the living kernel (stale: what never ran, failed or changed, and what stands on it); with "
         "`parameters` or `fresh` the whole notebook in a new kernel, as a run with a record of its own.",
         example={"notebook": "sales.py", "parameters": {"month": "2026-10"}},
@@ -114,8 +114,8 @@ _ALL = (
     ),
     Tool(
         name="wait",
-        verb=running.wait,
-        wanted=wanted.Wait,
+        verb=run.wait,
+        wanted=arguments.WaitArguments,
         says="Wait for what runs, for the answer to a proposal, or (`comment`) until somebody addresses you; then read what "
         "changed since a cursor. A comment that addresses you ends every wait.",
         example={"notebook": "sales.py", "since": 431},
@@ -124,16 +124,16 @@ _ALL = (
     ),
     Tool(
         name="output",
-        verb=reading.output,
-        wanted=wanted.OutputWanted,
+        verb=read.output,
+        wanted=arguments.OutputArguments,
         says="Page through what a cell showed, or search in it; an image comes as an image. Do this instead of running again.",
         example={"notebook": "sales.py", "of": "c5aq.0@431", "find": "total"},
         reads=True,
     ),
     Tool(
         name="execute",
-        verb=running.execute,
-        wanted=wanted.Execute,
+        verb=run.execute,
+        wanted=arguments.ExecuteArguments,
         says="Run code in the notebook's kernel without a cell, to look at something. It is on record, and in no file.",
         example={"notebook": "sales.py", "code": "df.dtypes"},
         destroys=True,
@@ -143,7 +143,7 @@ _ALL = (
     Tool(
         name="control",
         verb=control.control,
-        wanted=wanted.Control,
+        wanted=arguments.ControlArguments,
         says="Interrupt what runs, restart the kernel, cancel what waits or a run; comment, reply (id), resolve; answer "
         "input(); withdraw a proposal; archive.",
         example={"notebook": "sales.py", "action": "comment", "cell": "c5aq", "text": "Is 2025 missing?"},
@@ -151,8 +151,8 @@ _ALL = (
     ),
     Tool(
         name="propose",
-        verb=editing.propose,
-        wanted=wanted.ProposeWanted,
+        verb=edit.propose,
+        wanted=arguments.ProposeArguments,
         says="Ask a person to accept changes and what is to run then; of a run that was repaired, without edits: the repair, "
         "for its source.",
         example={

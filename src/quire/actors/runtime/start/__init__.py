@@ -1,0 +1,1 @@
+"""Start and stop the runtimes of notebooks, within a limit."""

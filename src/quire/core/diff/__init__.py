@@ -1,0 +1,1 @@
+"""Compare, merge and patch notebooks, by cell and by line."""

@@ -1,0 +1,1 @@
+"""Batches of edits: plan them as events, and undo those of one actor."""

@@ -1,0 +1,1 @@
+"""Parameters: declarations, types, and values bound to them."""

@@ -1,0 +1,163 @@
+"""Parameters out of the source of a cell: read from the syntax tree, never by running it.
+
+Here is Python, read as Python reads it. Other languages are in `assignment_lines.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import BadInput
+
+if TYPE_CHECKING:
+    import ast
+
+
+_TYPE_COMMENT = re.compile(r"type:\s*(\S+)\s*(.*)", re.DOTALL)
+
+
+class NamedLiteral(NamedTuple):
+    """One name that gets a value."""
+
+    name: str
+    line: int
+    annotation: str | None = None
+    choices: tuple[Any, ...] | None = None
+    """What a `Literal[…]` allows."""
+    known: bool = False
+    """Whether `value` is its default; else `expression` is, or there is none."""
+    value: Any = None
+    expression: str | None = None
+    help: str = ""
+
+
+def names_in(source: str, language: str) -> list[NamedLiteral]:
+    """Return the names that get a value at the top of the cell, each once, in order."""
+    if language in ("python", "ipython"):
+        found = _in_python(source)
+    else:
+        from .assignment_lines import in_lines
+
+        found = in_lines(source, language)
+    # A name that gets two values has the second one.
+    return list({each.name: each for each in found}.values())
+
+
+def type_and_help(comment: str) -> tuple[str | None, str]:
+    """What a comment says; papermill's begin with `type: int` if they name one."""
+    match = _TYPE_COMMENT.match(comment)
+    return (match[1], match[2].strip()) if match else (None, comment)
+
+
+# ---- Python
+
+
+_MAGIC = re.compile(r"^[ \t]*(?:[%!?].*|[^#'\"\n]*\?\??[ \t]*|[\w., \t]+=[ \t]*[%!].*)$", re.MULTILINE)
+
+
+def _in_python(source: str) -> list[NamedLiteral]:
+    import ast
+
+    tree = _parsed(source)
+    comments = _Comments(source)
+    found: list[NamedLiteral] = []
+    for node in tree.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.append(_assigned(source, comments, node, node.target.id, node.value, node.annotation))
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                for name, value in _pairs(target, node.value):
+                    found.append(_assigned(source, comments, node, name, value, None))
+    return found
+
+
+def _parsed(source: str) -> ast.Module:
+    import ast
+    import warnings
+
+    # What Python thinks of an escape in somebody's text is not for us to tell.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            pass
+        try:
+            return ast.parse(_MAGIC.sub("", source))
+        except SyntaxError as error:
+            raise BadInput(f"line {error.lineno} is not Python: {error.msg}.", line=error.lineno) from None
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise BadInput(f"it cannot be read as Python: {error}.") from None
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[str, ast.expr]]:
+    """The names of `a = …` and of `a, b = …, …` with what each gets."""
+    import ast
+
+    if isinstance(target, ast.Name):
+        return [(target.id, value)]
+    if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(value, (ast.Tuple, ast.List)):
+        return []
+    if len(target.elts) != len(value.elts) or any(isinstance(each, ast.Starred) for each in value.elts):
+        return []
+    return [pair for one, two in zip(target.elts, value.elts, strict=True) for pair in _pairs(one, two)]
+
+
+def _assigned(
+    source: str, comments: _Comments, node: ast.stmt, name: str, value: ast.expr | None, annotation: ast.expr | None
+) -> NamedLiteral:
+    import ast
+
+    from ..python.literal_values import NotLiteral, allowed_by, value_of
+
+    said, help = comments.of(node)
+    text = ast.unparse(annotation) if annotation is not None else said
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        text = annotation.value
+    found = NamedLiteral(name, node.lineno, text, allowed_by(annotation), help=help)
+    # `top: int` and `top: int = ...` name a parameter that somebody has to give.
+    if value is None or (isinstance(value, ast.Constant) and value.value is ...):
+        return found
+    try:
+        return found._replace(known=True, value=value_of(value))
+    except NotLiteral:
+        return found._replace(expression=ast.get_source_segment(source, value) or ast.unparse(value))
+
+
+class _Comments:
+    """What comments say of the statements of a cell: behind them, else right above."""
+
+    def __init__(self, source: str) -> None:
+        self._behind: dict[int, str] = {}
+        self._alone: dict[int, str] = {}
+        for line, text, alone in _comments(source):
+            (self._alone if alone else self._behind)[line] = text
+
+    def of(self, node: ast.stmt) -> tuple[str | None, str]:
+        """The type that a comment of papermill's names, and the help."""
+        behind = self._behind.get(node.end_lineno or node.lineno) or self._behind.get(node.lineno)
+        text = behind if behind is not None else self._above(node.lineno)
+        return type_and_help(text)
+
+    def _above(self, line: int) -> str:
+        lines: list[str] = []
+        while (text := self._alone.get(line - 1 - len(lines))) is not None:
+            lines.insert(0, text)
+        return " ".join(filter(None, lines))
+
+
+def _comments(source: str) -> list[tuple[int, str, bool]]:
+    """Each comment with its line, and whether it has that line to itself."""
+    import tokenize
+
+    found: list[tuple[int, str, bool]] = []
+    lines = (f"{line}\n" for line in source.split("\n"))
+    try:
+        for token in tokenize.generate_tokens(lambda: next(lines, "")):
+            if token.type == tokenize.COMMENT:
+                alone = not token.line[: token.start[1]].strip()
+                found.append((token.start[0], token.string.lstrip("#").strip(), alone))
+    except (tokenize.TokenError, SyntaxError, IndentationError):
+        pass  # magics: the comments up to there are what there is
+    return found

@@ -1,0 +1,1 @@
+"""Python source read from its syntax tree: names, faults, literal values."""

@@ -1,0 +1,121 @@
+"""What may happen: every event passes here before it enters a log.
+
+`accept` looks at the notebook as it is, refuses what breaks a rule, and returns the event
+as it will be recorded, with the fields filled that are the workspace's. It is pure; what
+it cannot know (who asks, the time, earlier edits, the epoch of a lease) is in `SubmissionContext`.
+Whether the actor has the right at all is decided before, in workspace/identity/identities.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from .. import events as e
+from ..bound_paths import check_bound_path
+from ..errors import NotFound, Refused
+from ..ids import CommentId, check_id, check_name
+from ..notebook.notebook import Comment, Notebook
+from . import cell_rules, execution_rules, proposal_rules, run_rules
+from .context import SubmissionContext, known_cell
+
+__all__ = ["SubmissionContext", "accept"]
+
+
+def accept(now: Notebook, event: e.NotebookEvent, asking: SubmissionContext) -> e.NotebookEvent:
+    """Return `event` as it is to be recorded next, or raise what speaks against it."""
+    _check_beginning(now, event)
+    if now.run is not None and now.run.is_open:
+        run_rules.check_undisturbed(now.name, now.run, event, asking)
+    if isinstance(event, e.CellChange):
+        return cell_rules.accept(now, event, asking)
+    if isinstance(event, e.ExecutionEvent):
+        return execution_rules.accept(now, event, asking)
+    if isinstance(event, e.RunEvent):
+        return run_rules.accept(now, event, asking)
+    if isinstance(event, e.ProposalEvent):
+        return proposal_rules.accept(now, event, asking)
+    if isinstance(event, e.FileMerged):
+        return _merge_file(now, event, asking)
+    _check_notebook(now, event, asking)
+    return event
+
+
+_NOT_WHEN_ARCHIVED = (
+    e.CellChange
+    | e.ExecutionRequested
+    | e.ScratchRequested
+    | e.ProposalMade
+    | e.ProposalAccepted
+    | e.FileMerged
+    | e.OutputsImported
+)
+
+
+def _check_beginning(now: Notebook, event: e.NotebookEvent) -> None:
+    begins = isinstance(event, e.NotebookCreated | e.RunRequested)
+    if begins and now.seq:
+        raise Refused(f"Notebook {now.name!r} exists already. Choose another id, or send other events to it.")
+    if not begins and not now.seq:
+        raise NotFound("There is no such notebook. Begin its log with notebook_created or run_requested.")
+    if now.archived and isinstance(event, _NOT_WHEN_ARCHIVED):
+        raise Refused(f"Notebook {now.name!r} is archived. Take it out again first: `quire archive --undo {now.name}`.")
+
+
+def _check_notebook(
+    now: Notebook,
+    event: e.PlainEvent | e.CommentEvent | e.FileBound | e.ConflictRaised | e.ConflictResolved | e.OutputsImported,
+    asking: SubmissionContext,
+) -> None:
+    match event:
+        case e.NotebookCreated() | e.NotebookRenamed():
+            check_name(event.name, "A notebook's name")
+        case e.NotebookArchived() | e.MetadataSet():
+            pass
+        case e.FileBound():
+            if now.run is not None:
+                raise Refused(f"{now.name!r} is a run: its outputs are exported, never bound to a file (rule 13).")
+            if event.path is not None:
+                check_bound_path(event.path)
+        case e.ConflictRaised():
+            check_id(event.conflict, "Conflict")
+            known_cell(now, event.cell)
+            if event.conflict in now.conflicts:
+                raise Refused(f"Conflict {event.conflict!r} is open already. Choose another id.")
+        case e.ConflictResolved():
+            if event.conflict not in now.conflicts:
+                raise NotFound(f"There is no open conflict {event.conflict!r}. It may have been resolved already.")
+        case e.OutputsImported():
+            execution_rules.check_imported(now, event, asking)
+        case e.CommentAdded():
+            _check_new_comment(now, event)
+        case e.CommentEdited():
+            if _comment(now, event.comment).by != asking.actor:
+                raise Refused(
+                    f"Comment {event.comment!r} was written by {_comment(now, event.comment).by}. Answer it instead."
+                )
+        case e.CommentResolved():
+            _comment(now, event.comment)
+        case _:
+            assert_never(event)
+
+
+def _check_new_comment(now: Notebook, event: e.CommentAdded) -> None:
+    check_id(event.comment, "Comment")
+    if event.comment in now.comments:
+        raise Refused(f"Comment {event.comment!r} exists already. Choose another id.")
+    if event.cell is not None:
+        known_cell(now, event.cell)
+    if event.reply_to is not None:
+        _comment(now, event.reply_to)
+
+
+def _comment(now: Notebook, comment: CommentId) -> Comment:
+    if comment not in now.comments:
+        raise NotFound(f"There is no comment {comment!r} in notebook {now.name!r}.")
+    return now.comments[comment]
+
+
+def _merge_file(now: Notebook, event: e.FileMerged, asking: SubmissionContext) -> e.FileMerged:
+    if now.binding is None or now.binding.path != event.path:
+        raise Refused(f"Notebook {now.name!r} is not bound to {event.path!r}. Bind it first (file_bound).")
+    return cell_rules.completed_file(now, event, asking)

@@ -1,0 +1,1 @@
+"""Verbs that serve, open or attach to a workspace."""

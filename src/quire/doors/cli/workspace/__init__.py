@@ -1,0 +1,1 @@
+"""Verbs on a workspace: its store, its tokens, its health."""

@@ -1,0 +1,1 @@
+"""Routes on tokens, roles, sign-in, sharing and pauses."""

@@ -1,0 +1,1 @@
+"""Routes on logs and blobs, and on the server's health."""

@@ -1,0 +1,1 @@
+"""Routes on runs and runtimes."""

@@ -1,0 +1,1 @@
+"""The server's process: uvicorn, middleware, logs, limits, ports."""

@@ -1,0 +1,1 @@
+"""The WebSocket at `/api/socket`."""

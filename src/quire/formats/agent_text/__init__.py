@@ -1,0 +1,1 @@
+"""Render a notebook as compact text within a budget of tokens."""

@@ -1,0 +1,128 @@
+"""A long text within a budget: its beginning and its end, one to two, and between them how much is left out and how to get it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ...core.visible import visible
+from ..terminal_safe import plain
+from .repeated_lines import FoldedLine, folded, overwritten
+from .token_cost import LEAST, QUARTERS, cost, head, lines_cost, tail
+
+_SCANNED = 20
+"""Of a text so many characters are looked at for each that can be paid for: folded, they may all fit."""
+_AT_LEAST = 10_000
+
+
+class Passage(msgspec.Struct, frozen=True, kw_only=True):
+    """A text of which the middle may be kept elsewhere."""
+
+    head: str
+    omitted: int = 0
+    """Characters between the two that are not at hand."""
+    tail: str = ""
+
+    @property
+    def length(self) -> int:
+        """Characters of the whole."""
+        return len(self.head) + self.omitted + len(self.tail)
+
+
+def fit(passage: Passage, most: int, mark: str, rest: str, *, as_is: bool = False) -> list[str]:
+    """The passage as lines that begin with `mark` and cost no more than this; `rest` says how to get what is left out.
+
+    What repeats is told once. A source is shown `as_is`, with what is invisible made visible.
+    """
+    if not passage.length or most <= 0:
+        return []
+    read = _lines if as_is else _readable
+    reach = max(most * _SCANNED, _AT_LEAST)
+    if not as_is:
+        # Before it is cut: of a progress bar only the last state counts.
+        passage = Passage(head=overwritten(passage.head), omitted=passage.omitted, tail=overwritten(passage.tail))
+    text = "" if passage.omitted else passage.head + passage.tail
+    if text and len(text) <= 2 * reach:
+        return _whole(read(text), most, mark, rest)
+    first, last = (text[:reach], text[-reach:]) if text else (passage.head[:reach], passage.tail[-reach:])
+    # Half a line at a place where nobody cut would look like a whole one.
+    first, last = first[: first.rfind("\n") + 1] or first, last[last.find("\n") + 1 :] or last
+    left = passage.length - len(first) - len(last)
+    return _ends(read(first), read(last), left, most, mark, rest)
+
+
+def left_out(count: int, rest: str) -> str:
+    """The line that stands for what is left out."""
+    return f"[… {count:,} characters left out: {rest}]"
+
+
+def _lines(text: str) -> list[FoldedLine]:
+    return [FoldedLine(visible(line), len(line) + 1) for line in text.split("\n")]
+
+
+def _readable(text: str) -> list[FoldedLine]:
+    return folded(plain(text))
+
+
+def _whole(lines: list[FoldedLine], most: int, mark: str, rest: str) -> list[str]:
+    """All of it, folded, where that can be paid for."""
+    shown = [mark + line.text for line in lines]
+    if any(line.is_loss for line in lines):
+        shown.append(f"{mark}[in full: {rest}]")
+    if lines_cost(shown) <= most:
+        return shown
+    return _ends(lines, None, 0, most, mark, rest)
+
+
+def _ends(
+    first: list[FoldedLine], last: list[FoldedLine] | None, left: int, most: int, mark: str, rest: str
+) -> list[str]:
+    """Lines from the beginning and from the end (of the same ones, where `last` is None), and one between them."""
+    room = most - cost(left_out(10**12, rest)) - len(mark) - 1
+    if room < 0:
+        return []
+    begun, whole, missing = _begin(first, room // 3, mark)
+    room -= lines_cost(begun)
+    following = first[whole + bool(missing) :] if last is None else last
+    ended, missing_before = _end(following, room, mark)
+    if last is not None:
+        left += sum(line.stands_for for line in first[whole + bool(missing) :])
+    return [*begun, mark + left_out(left + missing + missing_before, rest), *ended]
+
+
+def _begin(lines: list[FoldedLine], most: int, mark: str) -> tuple[list[str], int, int]:
+    """What can be paid for from the beginning, how many lines of it are whole, and what the last one lacks."""
+    shown: list[str] = []
+    for line in lines:
+        price = cost(line.text) + len(mark) + 1
+        if price > most:
+            part = head(line.text, most - len(mark) - 1 - QUARTERS) if _is_worth(line, most, mark, shown) else ""
+            return (
+                ([*shown, f"{mark}{part}…"], len(shown), max(line.stands_for - len(part), 1))
+                if part
+                else (shown, len(shown), 0)
+            )
+        shown.append(mark + line.text)
+        most -= price
+    return shown, len(shown), 0
+
+
+def _end(lines: list[FoldedLine], most: int, mark: str) -> tuple[list[str], int]:
+    """What can be paid for from the end, and how many characters before that cannot."""
+    shown: list[str] = []
+    missing = sum(line.stands_for for line in lines)
+    for line in reversed(lines):
+        price = cost(line.text) + len(mark) + 1
+        if price > most:
+            part = tail(line.text, most - len(mark) - 1 - QUARTERS) if _is_worth(line, most, mark, shown) else ""
+            shown += [f"{mark}…{part}"] if part else []
+            missing -= min(len(part), line.stands_for - 1)
+            break
+        shown.append(mark + line.text)
+        missing -= line.stands_for
+        most -= price
+    return shown[::-1], missing
+
+
+def _is_worth(line: FoldedLine, most: int, mark: str, shown: list[str]) -> bool:
+    """Whether a part of a line says something: a line that is long, or the only one."""
+    return most - len(mark) - 1 - QUARTERS >= LEAST and (not shown or len(line.text) > 200)

@@ -1,0 +1,1 @@
+"""Render a notebook as one self-contained, safe page of HTML."""

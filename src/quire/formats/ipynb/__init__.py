@@ -1,0 +1,1 @@
+"""Read and write .ipynb; what did not change keeps its bytes."""

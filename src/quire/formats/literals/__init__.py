@@ -1,0 +1,1 @@
+"""Parameter values as source code, one module per language."""

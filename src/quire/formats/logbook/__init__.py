@@ -1,0 +1,1 @@
+"""Read, fill and write logbooks: notebooks as Markdown templates."""

@@ -1,0 +1,1 @@
+"""Read and write percent scripts, and what Jupytext reads."""

@@ -1,0 +1,1 @@
+"""A kernel's process on this machine: start, watch, end, adopt."""

@@ -1,0 +1,1 @@
+"""Jupyter's messages over ZeroMQ."""

@@ -1,0 +1,1 @@
+"""What was changed in a run, proposed to its source."""

@@ -1,0 +1,1 @@
+"""Processes that serve a live notebook, and what they start with."""

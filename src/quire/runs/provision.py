@@ -1,0 +1,148 @@
+"""What a notebook needs around it: variables, packages, secrets.
+
+What it declares and nobody provides is asked for where somebody can answer, and refused by
+name elsewhere. How to ask is none of this module's business: doors/cli/prompt.py does it on a
+terminal. What is typed goes to the kernel and nowhere else. A package is only ever installed by
+the very command that was shown and agreed to.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from ..core.errors import BadInput
+from ..core.sheet.sheet import Sheet
+from ..kernels import sql_cells
+from ..kernels.env_file import variables
+from ..kernels.kernel_environment import kernel_environment
+from ..kernels.protocol import Spec
+from ..kernels.requirements import MissingRequirements, Needs, missing, needs_of
+from ..outputs.secrets import Remover
+
+
+class Prompter(Protocol):
+    """Somebody who can be asked before a run begins."""
+
+    def value(self, name: str, *, is_secret: bool) -> str:
+        """Return the value for a variable; an empty one is no answer."""
+        ...
+
+    def agrees(self, why: str, command: str) -> bool:
+        """Say whether to run a command."""
+        ...
+
+
+class Provisions(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a notebook needs around it."""
+
+    env: dict[str, str]
+    """The variables of its kernel."""
+    secrets: dict[str, str]
+    """Those whose values must not be kept."""
+    warnings: tuple[str, ...]
+
+
+def provide(
+    what: str, sheet: Sheet, spec: Spec, folder: Path, environ: Mapping[str, str], ask: Prompter | None
+) -> Provisions:
+    """Return what the notebook in `folder` needs, or refuse it by name. `what` is what messages call it."""
+    sql_cells.check(sheet, spec.language)
+    needs, found = needs_of(sheet), variables(folder, environ)
+    env = complete(what, needs, spec, kernel_environment(found.env), ask)
+    secrets = {name: env[name] for name in needs.secrets}
+    unread = (f"{found.path}, line {line}: not understood, and passed over." for line in found.unread)
+    return Provisions(env=env, secrets=secrets, warnings=(*unread, *Remover(secrets).ignored.values()))
+
+
+def check_output(output: str | None, secrets: Mapping[str, str]) -> None:
+    """Refuse a path that would tell a secret: it could not be removed from there."""
+    if output is not None and (told := Remover(secrets).clean_text(output)) != output:
+        raise BadInput(f"The output would be called {told}, and files tell their names. Name it without the secret.")
+
+
+def with_kernel(what: str, find: Callable[[], Spec], env: Mapping[str, str], ask: Prompter | None) -> Spec:
+    """Return the kernel that `find` finds; offer to add what its environment lacks to have one."""
+    try:
+        return find()
+    except BadInput as error:
+        packages, interpreter = error.details.get("packages"), error.details.get("interpreter")
+        if ask is None or packages is None or not isinstance(interpreter, str):
+            raise
+        _offer(what, tuple(packages), interpreter, env, ask)
+    return find()
+
+
+def complete(
+    what: str, needs: Needs, spec: Spec, env: Mapping[str, str], ask: Prompter | None = None
+) -> dict[str, str]:
+    """Return the variables for a kernel in which all is there that a notebook declares.
+
+    `what` names the notebook. Without somebody to ask, or without an answer, what is missing is
+    refused, all of it in one message.
+    """
+    made = dict(env)
+    lacks = missing(needs, spec, made)
+    if ask is None or lacks == MissingRequirements():
+        _refuse(what, lacks, spec, made)
+        return made
+    # What cannot be asked for is refused first: nobody is to type a password for nothing.
+    _refuse(what, MissingRequirements(python=lacks.python), spec, made)
+    for name in lacks.variables:
+        if answer := ask.value(name, is_secret=name in needs.secrets):
+            made[name] = answer
+    if lacks.packages:
+        _offer(what, lacks.packages, spec.interpreter or sys.executable, made, ask)
+    _refuse(what, missing(needs, spec, made), spec, made)
+    return made
+
+
+def _offer(what: str, packages: tuple[str, ...], interpreter: str, env: Mapping[str, str], ask: Prompter) -> None:
+    command = command_for(packages, interpreter, env)
+    if ask.agrees(f"{what} needs {', '.join(packages)} in {interpreter}.", shlex.join(command)):
+        # `python -m` would take modules from the folder of the notebook; uv reads its settings there.
+        where = "/" if command[0] == interpreter else None
+        # What it prints is no result of ours: stdout stays clean.
+        subprocess.run(command, env=kernel_environment(env), cwd=where, stdout=sys.stderr.fileno(), check=False)  # noqa: S603 - as agreed
+
+
+def command_for(packages: tuple[str, ...], interpreter: str, env: Mapping[str, str]) -> list[str]:
+    """Return the command that adds packages to an environment, with what is there to do it."""
+    uv = shutil.which("uv", path=env.get("PATH"))
+    beside = Path(sys.executable).with_name("uv")
+    if uv is None and not beside.exists() and (Path(interpreter).with_name("pip")).exists():
+        return [interpreter, "-m", "pip", "install", *packages]
+    return ["uv" if uv is not None or not beside.exists() else str(beside), *_UV, interpreter, *packages]
+
+
+_UV = ("pip", "install", "--python")
+
+
+def _refuse(what: str, lacks: MissingRequirements, spec: Spec, env: Mapping[str, str]) -> None:
+    """Refuse by name, before the first cell, what is missing."""
+    said: list[str] = []
+    if lacks.variables:
+        is_set, it = ("is not set", "it") if len(lacks.variables) == 1 else ("are not set", "them")
+        said.append(
+            f"{what} needs {', '.join(lacks.variables)}, which {is_set}. "
+            f"Set {it}, or put {it} into a .env beside the notebook."
+        )
+    if lacks.python:
+        said.append(
+            f"{what} needs Python {lacks.python}; {spec.interpreter} is another. "
+            f"Activate an environment that fits, or name a kernel: -k."
+        )
+    details: dict[str, object] = {"variables": list(lacks.variables), "packages": list(lacks.packages)}
+    if lacks.packages:
+        command = shlex.join(command_for(lacks.packages, spec.interpreter or sys.executable, env))
+        details["command"] = command
+        said.append(f"{what} needs {', '.join(lacks.packages)} in {spec.interpreter}. Run `{command}`.")
+    if said:
+        raise BadInput(" ".join(said), **details)

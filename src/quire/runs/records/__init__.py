@@ -1,0 +1,1 @@
+"""Recorded runs: list, filter, compare, and their results as rows."""

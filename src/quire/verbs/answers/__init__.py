@@ -1,0 +1,1 @@
+"""What verbs answer: text for agents, facts for programs."""

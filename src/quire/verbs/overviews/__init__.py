@@ -1,0 +1,1 @@
+"""What a home page shows: notebooks, runs, activity, search, comparison."""

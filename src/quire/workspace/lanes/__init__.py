@@ -1,0 +1,1 @@
+"""Ephemeral messages: presence, prompts, and the state of runtimes."""

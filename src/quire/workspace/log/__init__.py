@@ -1,0 +1,1 @@
+"""One log: its state, appends, leases, locks, and which log a name means."""

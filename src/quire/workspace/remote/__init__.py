@@ -1,0 +1,1 @@
+"""A workspace behind a server."""

@@ -1,0 +1,1 @@
+"""What connections follow, and the fan-out of logs and the feed to them."""

@@ -1,0 +1,1 @@
+"""Bodies and frames that travel between a server and its clients."""
