@@ -52,7 +52,7 @@ class Camera:
         self.page.set_viewport_size({"width": WIDE, "height": HEIGHT})
         told = [each for each in self.complaints if not (is_offline and _OF_THE_NETWORK.match(each))]
         self.complaints.clear()
-        assert (name, told) == (name, [])
+        assert not told, f"{name}: {told}"
 
     def study(self, name: str) -> None:
         """Take a picture in every look, and note in `faults` what axe finds in each and what the page complains about."""

@@ -60,15 +60,19 @@ def test_it_lists_the_tools_and_finds_no_fault_in_their_schemas(inspector: Inspe
     assert [tool["name"] for tool in tools] == list(TOOLS)
 
 
-def test_it_makes_a_notebook(inspector: Inspector):
-    name = f"made by {inspector.target[-1]}"
+def make_notebook(inspector: Inspector, name: str) -> None:
     edits = [{"op": "insert", "after": "end", "source": "answer = 42", "name": "answer"}]
     made = inspector.call("edit", notebook=name, edits=edits)
     assert made["structuredContent"]["name"] == name
 
 
+def test_it_makes_a_notebook(inspector: Inspector):
+    make_notebook(inspector, f"made by {inspector.target[-1]}")
+
+
 @pytest.mark.parametrize("inspector", ["http legacy"], indirect=True)
 def test_it_reads_what_there_is_and_is_told_what_there_is_not(inspector: Inspector):
+    make_notebook(inspector, "read by the Inspector")
     (listed, *_) = inspector.ask("resources/list")["resources"]
     (content,) = inspector.ask("resources/read", "--uri", listed["uri"])["contents"]
     assert "answer = 42" in content["text"]

@@ -45,20 +45,18 @@ export function sequence(keys: string): string[] {
   return keys.split(" ")
 }
 
-export type Matched<A> = { readonly kind: "action"; readonly action: A } | { readonly kind: "begun" } | { readonly kind: "none" }
-
-/** How long a second key may take. */
-const PATIENCE = 1000
+export type Matched<A> =
+  | { readonly kind: "action"; readonly action: A }
+  /** The key begins a sequence, or goes on with it. */
+  | { readonly kind: "begun"; readonly keys: string }
+  | { readonly kind: "none" }
 
 /** Finds the action for the keys that were pressed, also for two in a row. */
 export class KeyMatcher<A> {
   readonly #table = new Map<string, A>()
   readonly #beginnings = new Set<string>()
-  readonly #now: () => number
-  #begun: { readonly keys: string; readonly at: number } | null = null
 
-  constructor(bindings: Iterable<readonly [keys: string, action: A]>, now: () => number) {
-    this.#now = now
+  constructor(bindings: Iterable<readonly [keys: string, action: A]>) {
     for (const [keys, action] of bindings) {
       if (this.#table.has(keys)) throw new Error(`Two actions have the keys ${keys}.`)
       this.#table.set(keys, action)
@@ -67,18 +65,20 @@ export class KeyMatcher<A> {
     }
   }
 
-  press(key: string): Matched<A> {
-    const begun = this.#begun && this.#now() - this.#begun.at < PATIENCE ? this.#begun.keys : null
-    this.#begun = null
+  /** What a key says after the keys of a sequence that was begun. A key that does not go on with it is read by itself. */
+  match(key: string, begun: string | null = null): Matched<A> {
     const candidates = begun === null ? [key] : [`${begun} ${key}`, key]
     for (const keys of candidates) {
       const action = this.#table.get(keys)
       if (action !== undefined) return { kind: "action", action }
-      if (this.#beginnings.has(keys)) {
-        this.#begun = { keys, at: this.#now() }
-        return { kind: "begun" }
-      }
+      if (this.#beginnings.has(keys)) return { kind: "begun", keys }
     }
     return { kind: "none" }
+  }
+
+  /** The actions that a sequence leads to, with the keys that are left to press. */
+  continuations(begun: string): { readonly keys: string; readonly action: A }[] {
+    const found = [...this.#table].filter(([keys]) => keys.startsWith(`${begun} `))
+    return found.map(([keys, action]) => ({ keys: keys.slice(begun.length + 1), action }))
   }
 }

@@ -3,8 +3,9 @@
 import { expect, test } from "vitest"
 
 import { GROUPS } from "./context.ts"
+import type { Action, ActionContext } from "./context.ts"
 import { keyName, KeyMatcher, sequence } from "./keys.ts"
-import { ACTIONS, Keyboard } from "./table.ts"
+import { action, ACTIONS, Keyboard } from "./table.ts"
 
 const MODES = ["command", "edit"] as const
 /** What people's hands know, and where it works. */
@@ -60,21 +61,35 @@ test("a key press has the name that the table writes", () => {
   expect(keyName(press("º", { altKey: true }, "KeyR"))).toBe("Alt-R")
 })
 
-test("two keys in a row are one, if the second comes soon and is the right one", () => {
-  let now = 0
-  const keys = new KeyMatcher<string>([["D D", "remove"], ["A", "above"]], () => now)
-  expect(keys.press("D")).toEqual({ kind: "begun" })
-  expect(keys.press("D")).toEqual({ kind: "action", action: "remove" })
-  keys.press("D")
-  expect(keys.press("A")).toEqual({ kind: "action", action: "above" })
-  keys.press("D")
-  now = 5000
-  expect(keys.press("D")).toEqual({ kind: "begun" })
+test("two keys in a row are one, if the second is the right one", () => {
+  const keys = new KeyMatcher<string>([["D D", "remove"], ["A", "above"]])
+  expect(keys.match("D")).toEqual({ kind: "begun", keys: "D" })
+  expect(keys.match("D", "D")).toEqual({ kind: "action", action: "remove" })
+  expect(keys.match("A", "D")).toEqual({ kind: "action", action: "above" })
+  expect(keys.match("X", "D")).toEqual({ kind: "none" })
+  expect(keys.continuations("D")).toEqual([{ keys: "D", action: "remove" }])
+})
+
+test("what was begun is shown, outlives another table of actions, and is given up by Escape", () => {
+  const done: string[] = []
+  const remove: Action = { ...action("cell.remove"), when: () => true, do: () => void done.push("remove") }
+  const leave: Action = { ...action("go.deselect"), when: () => true, do: () => void done.push("leave") }
+  const context = {} as ActionContext
+  const keyboard = new Keyboard([remove, leave])
+  keyboard.handle(press("d"), "command", context)
+  expect(keyboard.begun.get()).toEqual({ keys: "D", next: [{ keys: "D", action: remove }] })
+  keyboard.setActions([remove, leave])
+  keyboard.handle(press("Shift"), "command", context)
+  keyboard.handle(press("d"), "command", context)
+  expect([done, keyboard.begun.get()]).toEqual([["remove"], null])
+  keyboard.handle(press("d"), "command", context)
+  expect(keyboard.handle(press("Escape"), "command", context)).toBe(true)
+  expect([done, keyboard.begun.get()]).toEqual([["remove"], null])
 })
 
 test("of two rows with the same keys the first has them", () => {
   const [one] = ACTIONS
   if (!one) throw new Error("There are no actions.")
-  const keyboard = new Keyboard([one, { ...one, name: "other" }], () => 0)
+  const keyboard = new Keyboard([one, { ...one, name: "other" }])
   expect(keyboard.press(press("Enter"), "command")).toEqual({ kind: "action", action: one })
 })

@@ -4,6 +4,7 @@
  * To add an action, add a row to one of the files. A test holds that no two rows have the same keys in one mode.
  */
 
+import { Value } from "../sync/store.ts"
 import { CELLS } from "./cells.ts"
 import { always } from "./context.ts"
 import type { Action, ActionContext } from "./context.ts"
@@ -47,22 +48,44 @@ export function action(name: string, actions: readonly Action[] = ACTIONS): Acti
   return found
 }
 
-/** Finds actions by the keys of one mode. A row whose keys are taken by one above it goes without them. */
-export class Keyboard {
-  readonly #modes: Record<Mode, KeyMatcher<Action>>
+/** A sequence of keys that waits for its next one. */
+export interface BegunSequence {
+  readonly keys: string
+  /** What the next key would do. */
+  readonly next: readonly { readonly keys: string; readonly action: Action }[]
+}
 
-  constructor(actions: readonly Action[], now: () => number) {
-    this.#modes = { command: matcher(actions, "command", now), edit: matcher(actions, "edit", now) }
+/**
+ * Finds actions by the keys of one mode. A row whose keys are taken by one above it goes without them.
+ *
+ * A sequence waits for its next key however long that takes: the page shows it, and Escape, another key or another place gives it up.
+ */
+export class Keyboard {
+  readonly begun = new Value<BegunSequence | null>(null)
+  #modes: Record<Mode, KeyMatcher<Action>>
+
+  constructor(actions: readonly Action[]) {
+    this.#modes = matchers(actions)
+  }
+
+  /** Take another table. What was begun goes on. */
+  setActions(actions: readonly Action[]): void {
+    this.#modes = matchers(actions)
   }
 
   press(event: KeyPress, mode: Mode): Matched<Action> {
     const key = keyName(event)
-    return key === null ? { kind: "none" } : this.#modes[mode].press(key)
+    return key === null ? { kind: "none" } : this.#modes[mode].match(key, this.begun.get()?.keys)
   }
 
   /** Do what a key says. Returns whether it said something. */
   handle(event: KeyPress, mode: Mode, context: ActionContext): boolean {
+    const key = keyName(event)
+    if (key === null) return false
+    const wasBegun = this.begun.get() !== null
     const matched = this.press(event, mode)
+    this.begun.set(matched.kind === "begun" ? { keys: matched.keys, next: this.#modes[mode].continuations(matched.keys) } : null)
+    if (wasBegun && key === "Esc") return true
     if (matched.kind !== "action") return matched.kind === "begun"
     if (!matched.action.when(context)) return false
     matched.action.do(context)
@@ -70,11 +93,15 @@ export class Keyboard {
   }
 }
 
-function matcher(actions: readonly Action[], mode: Mode, now: () => number): KeyMatcher<Action> {
+function matchers(actions: readonly Action[]): Record<Mode, KeyMatcher<Action>> {
+  return { command: matcher(actions, "command"), edit: matcher(actions, "edit") }
+}
+
+function matcher(actions: readonly Action[], mode: Mode): KeyMatcher<Action> {
   const bindings = new Map<string, Action>()
   for (const each of actions) {
     if (each.isLocal === true || (each.mode !== undefined && each.mode !== mode)) continue
     for (const keys of each.keys) if (!bindings.has(keys)) bindings.set(keys, each)
   }
-  return new KeyMatcher(bindings, now)
+  return new KeyMatcher(bindings)
 }

@@ -105,13 +105,20 @@ function item(page: Page, name: string): MenuItem {
 /** Which mode keys are in, in a word: letters are commands in one and text in the other. */
 function ModeShown({ page }: { readonly page: Page }) {
   const mode = useValue(page.view.mode)
-  const [word, keys, other] = mode === "edit" ? ["Edit", "Esc", "commands"] : ["Command", "Enter", "edit"]
+  const begun = useValue(page.keyboard.begun)
+  const word = mode === "edit" ? "Edit" : "Command"
+  const hints = begun
+    ? begun.next.map(({ keys, action }) => ({ keys, does: action.title }))
+    : [mode === "edit" ? { keys: "Esc", does: "commands" } : { keys: "Enter", does: "edit" }]
+  const label = begun ? `${begun.keys} pressed, then ${hints.map(({ keys, does }) => `${keys}: ${does}`).join(", ")}` : `${word} mode`
   return (
-    <span className={styles["mode"]} data-mode={mode} role="status" aria-label={`${word} mode`}>
-      <b>{word}</b>
-      <span className={styles["hint"]}>
-        <Kbd keys={keys} /> {other}
-      </span>
+    <span className={styles["mode"]} data-mode={mode} role="status" aria-label={label}>
+      <b>{begun ? `${begun.keys} …` : word}</b>
+      {hints.map(({ keys, does }) => (
+        <span key={keys} className={styles["hint"]}>
+          <Kbd keys={keys} /> {does}
+        </span>
+      ))}
     </span>
   )
 }

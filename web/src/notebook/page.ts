@@ -58,7 +58,7 @@ export class Page implements PageContext {
   readonly nonce: string
   /** The table of actions, with those of the panels. */
   all: readonly Action[] = ACTIONS
-  keyboard = new Keyboard(ACTIONS, () => performance.now())
+  readonly keyboard = new Keyboard(ACTIONS)
   readonly overlay = new Value<Overlay | null>(null)
   readonly panels = new Value<readonly PanelSpec[]>([])
   /** Whether the panels are loaded: until then their keys and entries are not known. */
@@ -118,7 +118,10 @@ export class Page implements PageContext {
         if (was !== before) this.view.settle(was)
       }),
       this.view.focus.subscribe(() => this.#moved(this.view.focus.get())),
-      this.view.mode.subscribe(() => this.presence.setDoing(this.view.mode.get() === "edit" ? "editing" : "reading")),
+      this.view.mode.subscribe(() => {
+        this.keyboard.begun.set(null)
+        this.presence.setDoing(this.view.mode.get() === "edit" ? "editing" : "reading")
+      }),
     )
     const kept = (history.state as { readonly cell?: CellId } | null)?.cell
     const first = kept !== undefined && before.includes(kept) ? kept : before[0]
@@ -127,6 +130,7 @@ export class Page implements PageContext {
 
   /** Tell the others where this window is; and keep it with the page, which may be loaded again. */
   #moved(cell: CellId | null): void {
+    this.keyboard.begun.set(null)
     this.presence.move(cell)
     this.#keeping()
     this.#keeping = this.parts.clock.after(KEEP_MILLISECONDS, () => {
@@ -249,7 +253,7 @@ export class Page implements PageContext {
     this.panels.set(panels)
     this.slots.set(this, panels)
     this.all = [...ACTIONS, ...panels.flatMap((panel) => this.#actionsOf(panel))]
-    this.keyboard = new Keyboard(this.all, () => performance.now())
+    this.keyboard.setActions(this.all)
     this.hasPanels.set(true)
   }
 
