@@ -218,9 +218,9 @@ def test_a_squashed_merge_writes_it_before_there_is_a_commit(scripts: Repo) -> N
 def test_a_squashed_merge_with_a_conflict_leaves_it(scripts: Repo) -> None:
     path = scripts.top / "notebooks" / "deep" / "a.ipynb"
     scripts.git("checkout", "--quiet", "main")
-    before = path.read_bytes()
     scripts.write("notebooks/deep/a.py", ONE.replace("y = 1", "y = 7"))
     scripts.commit("seven")
+    before = path.read_bytes()
     assert scripts.run("git", "merge", "--squash", "two").returncode == 1
     assert path.read_bytes() == before
 
@@ -247,6 +247,68 @@ def test_a_script_that_cannot_be_read_never_stops_a_checkout(scripts: Repo) -> N
     assert (scripts.top / "notebooks" / "deep" / "a.ipynb").exists()
 
 
+def committed(repo: Repo, path: str) -> list[str]:
+    """The cells of a notebook as the last commit has them."""
+    return sources(json.loads(repo.git("show", f"HEAD:{path}")))
+
+
+def test_a_commit_takes_along_the_notebook_of_a_script_it_changes(bare: Repo) -> None:
+    bare.install(generate=True)
+    bare.write("notebooks/a.py", ONE)
+    bare.git("add", "notebooks/a.py")
+    first = bare.run("git", "commit", "-m", "the first of all")
+    assert "quire: wrote notebooks/a.ipynb from notebooks/a.py" in first.stderr
+    assert committed(bare, "notebooks/a.ipynb") == sources(json.loads((bare.top / "notebooks/a.ipynb").read_text()))
+    bare.write("notebooks/a.py", TWO)
+    bare.git("commit", "--quiet", "--all", "-m", "changed")
+    assert "y = 2" in "".join(committed(bare, "notebooks/a.ipynb"))
+    assert bare.git("status", "--short") == ""
+
+
+def test_a_script_that_is_staged_in_part_takes_along_what_is_staged(bare: Repo) -> None:
+    bare.install(generate=True)
+    bare.write("notebooks/a.py", ONE)
+    bare.git("add", "notebooks/a.py")
+    bare.git("commit", "--quiet", "-m", "one")
+    on_disk = (bare.top / "notebooks/a.ipynb").read_text()
+    bare.write("notebooks/a.py", TWO)
+    bare.git("add", "notebooks/a.py")
+    bare.write("notebooks/a.py", ONE.replace("y = 1", "y = 77"))
+    bare.git("commit", "--quiet", "-m", "two")
+    assert "y = 2" in "".join(committed(bare, "notebooks/a.ipynb"))
+    assert (bare.top / "notebooks/a.ipynb").read_text() == on_disk
+
+
+def test_a_commit_of_named_files_says_which_notebook_it_left_out(bare: Repo) -> None:
+    bare.install(generate=True)
+    bare.write("notebooks/a.py", ONE)
+    bare.git("add", "notebooks/a.py")
+    bare.git("commit", "--quiet", "-m", "one")
+    bare.write("notebooks/a.py", TWO)
+    done = bare.run("git", "commit", "-m", "two", "notebooks/a.py")
+    assert done.returncode == 0
+    assert "To add it: git commit --amend notebooks/a.ipynb" in done.stderr
+    bare.git("commit", "--quiet", "--amend", "--no-edit", "notebooks/a.ipynb")
+    assert "y = 2" in "".join(committed(bare, "notebooks/a.ipynb"))
+    assert bare.git("status", "--short") == ""
+
+
+def test_an_ignored_notebook_is_written_and_one_with_edits_of_its_own_stays_when_its_script_is_committed(
+    bare: Repo,
+) -> None:
+    bare.install(generate=True)
+    bare.write(".gitignore", "notebooks/ignored.ipynb\n")
+    bare.write("notebooks/ignored.py", ONE)
+    bare.write("notebooks/own.py", ONE)
+    bare.write("notebooks/own.ipynb", notebook("x = 1", "my own"))
+    bare.git("add", ".gitignore", "notebooks/ignored.py", "notebooks/own.py")
+    done = bare.run("git", "commit", "-m", "one")
+    assert "notebooks/own.ipynb has changes that notebooks/own.py never had, and stays" in done.stderr
+    assert (bare.top / "notebooks/ignored.ipynb").exists()
+    tracked = bare.git("ls-tree", "-r", "--name-only", "HEAD").split()
+    assert tracked == [".gitignore", "notebooks/ignored.py", "notebooks/own.py"]
+
+
 def test_hooks_of_others_still_run_and_those_in_another_language_are_left(bare: Repo) -> None:
     shell = bare.write(".git/hooks/post-checkout", "#!/bin/sh\necho theirs $3 >&2\nexit 0\n")
     python = bare.write(".git/hooks/post-merge", "#!/usr/bin/env python3\nprint('theirs')\n")
@@ -255,7 +317,7 @@ def test_hooks_of_others_still_run_and_those_in_another_language_are_left(bare: 
         hook.chmod(0o755)
     off.chmod(0o644)
     told = json.loads(bare.quire("git", "install", "--json").stdout)
-    assert [Path(hook).name for hook in told["hooks"]] == ["post-checkout"]
+    assert [Path(hook).name for hook in told["hooks"]] == ["post-checkout", "pre-commit"]
     assert [("is no shell script" in note, "is not executable" in note) for note in told["notes"]] == [
         (True, False),
         (False, True),

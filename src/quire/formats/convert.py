@@ -19,6 +19,13 @@ from ..core.values import Json
 from . import registry
 
 _ABSENT = object()
+_KERNELSPEC = "kernelspec"
+_NATIVE: dict[str, dict[str, Json]] = {
+    "python": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "r": {"display_name": "R", "language": "R", "name": "ir"},
+    "bash": {"display_name": "Bash", "language": "bash", "name": "bash"},
+}
+"""The kernel that a language has when nothing names one: what Jupyter and papermill ask an .ipynb for."""
 
 
 def convert(text: str, path: str, target: str, existing: str | None = None) -> str:
@@ -28,12 +35,30 @@ def convert(text: str, path: str, target: str, existing: str | None = None) -> s
     """
     sheet = registry.read(text, path)
     registry.check_language(sheet, target)
+    if registry.format_of(target) == "logbook":
+        sheet = without_native_kernel(sheet)
     if not existing or registry.format_of(target) == "html":
-        return registry.write(sheet, target)
+        return registry.write(with_kernel(sheet) if registry.format_of(target) == "ipynb" else sheet, target)
     if registry.format_of(path) != "ipynb":
         old = registry.read(existing, target)
         sheet = carried(old, sheet, as_told(old, path))
     return registry.write(sheet, target, like=existing)
+
+
+def with_kernel(sheet: Sheet) -> Sheet:
+    """Name the native kernel of the notebook's language, where no kernel is named: other tools do not guess one."""
+    native = _NATIVE.get(sheet.language)
+    if native is None or _KERNELSPEC in sheet.metadata:
+        return sheet
+    return replace(sheet, metadata=sheet.metadata | {_KERNELSPEC: native})
+
+
+def without_native_kernel(sheet: Sheet) -> Sheet:
+    """Leave out the kernel that `with_kernel` names again."""
+    spec = sheet.metadata.get(_KERNELSPEC)
+    rest = {key: value for key, value in sheet.metadata.items() if key != _KERNELSPEC}
+    bare = replace(sheet, metadata=rest)
+    return bare if spec is not None and same(_NATIVE.get(bare.language), spec) else sheet
 
 
 def carried(old: Sheet, new: Sheet, told: Sheet) -> Sheet:

@@ -1,4 +1,4 @@
-"""After a checkout, merge or rebase: the .ipynb of each script under notebooks/ is written again.
+"""The .ipynb of each script under notebooks/ is written again after a checkout, merge or rebase, and staged with a commit.
 
 Only where nobody can lose anything: an .ipynb that says what no version of the script ever
 said has edits of its own, and stays. A fault is told, and never stops git.
@@ -6,9 +6,10 @@ said has edits of its own, and stays. A fault is told, and never stops git.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -35,6 +36,8 @@ def hook(arguments: list[str]) -> int:
                 regenerate_squashed()
             case ["post-merge", *_] | ["post-rewrite", "rebase", *_]:
                 regenerate("ORIG_HEAD", "HEAD")
+            case ["pre-commit"]:
+                stage()
             case _:
                 pass  # single files were checked out, or a commit was amended
     except QuireError as error:
@@ -57,10 +60,21 @@ def regenerate_squashed() -> None:
     _regenerate_all(top, names, ["HEAD"])
 
 
+def stage() -> None:
+    """Write the .ipynb of each script under notebooks/ that the next commit changes, and put it into that commit."""
+    top = the_repository().top
+    names = _listed("diff-index", "--cached", "--diff-filter=AM", _last_commit(top), "--", _SCRIPTS, at=top)
+    _for_each(names, lambda name: _stage(top, name))
+
+
 def _regenerate_all(top: Path, names: list[str], known: list[str]) -> None:
+    _for_each(names, lambda name: _regenerate(top, name, known))
+
+
+def _for_each(names: list[str], write_notebook: Callable[[str], object]) -> None:
     for name in names:
         try:
-            _regenerate(top, name, known)
+            write_notebook(name)
         except QuireError as error:
             _say(str(error))
 
@@ -82,23 +96,73 @@ def _listed(verb: str, *arguments: str, at: Path) -> list[str]:
     return [name for name in git(verb, "-z", "--name-only", *arguments, at=at).split("\0") if name]
 
 
-def _regenerate(top: Path, name: str, known: list[str]) -> None:
+def _last_commit(top: Path) -> str:
+    """HEAD, or the tree of no files before the first commit."""
+    is_first = attempt("rev-parse", "--verify", "--quiet", "HEAD", at=top).returncode
+    return git("hash-object", "-t", "tree", "--stdin", at=top) if is_first else "HEAD"
+
+
+def _stage(top: Path, name: str) -> None:
+    shown = str(Path(name).with_suffix(".ipynb"))
+    is_in_part = attempt("diff", "--quiet", "--", name, at=top).returncode
+    if is_in_part:
+        # The file on disk says more than the commit, and so would a notebook that is written from it.
+        _stage_as_staged(top, name, shown)
+        return
+    is_ignored = not attempt("check-ignore", "--quiet", shown, at=top).returncode
+    if not _regenerate(top, name, ["HEAD"]) or is_ignored:
+        return
+    if not _is_of_named_files():
+        git("add", "--", shown, at=top)
+    elif attempt("diff", "--quiet", "HEAD", "--", shown, at=top).returncode:
+        _say(f"{shown} is not in this commit, which takes named files only. To add it: git commit --amend {shown}")
+
+
+def _stage_as_staged(top: Path, name: str, shown: str) -> None:
+    staged = _staged(top, shown)
+    if staged is None or _is_of_named_files():
+        _say(f"{name} is committed in part: {shown} is left as it is. To write it: quire convert {name} {shown}")
+        return
+    text = decode(_staged(top, name) or b"", name)
+    existing = decode(staged, shown)
+    if not _is_written(existing, shown, text, name, _versions(top, name, [])):
+        _say(f"{shown} has changes that {name} never had, and stays as it was staged")
+        return
+    written = convert(text, name, shown, existing).encode()
+    blob = git("hash-object", "-w", "--stdin", "--path", shown, at=top, stdin=written)
+    git("update-index", "--cacheinfo", f"100644,{blob},{shown}", at=top)
+
+
+def _staged(top: Path, name: str) -> bytes | None:
+    """A file as the next commit has it."""
+    done = attempt("cat-file", "blob", f":{name}", at=top)
+    return None if done.returncode else done.stdout
+
+
+def _is_of_named_files() -> bool:
+    """Whether this is `git commit FILE`: what is staged now would be undone by the index that follows."""
+    return Path(os.environ.get("GIT_INDEX_FILE", "")).name.startswith("next-index-")
+
+
+def _regenerate(top: Path, name: str, known: list[str]) -> bool:
+    """Write the notebook of one script; False where there is none, or where it stays as somebody edited it."""
     script, target = top / name, (top / name).with_suffix(".ipynb")
     if script.is_symlink() or target.is_symlink() or not script.is_file():
         # A link that came with a commit could lead anywhere.
-        return
+        return False
     shown = str(target.relative_to(top))
     text = decode(read_bytes(script), name)
     existing = decode(read_bytes(target), shown) if target.exists() else None
     if existing is None and not _MARKER.search(text):
-        return  # a module, not a notebook
+        return False  # a module, not a notebook
     if existing is not None and not _is_written(existing, shown, text, name, _versions(top, name, known)):
         _say(f"{shown} has changes that {name} never had, and stays. To replace it: quire convert {name} {shown}")
-        return
+        return False
     written = convert(text, name, shown, existing)
     if written != existing:
         write_text(target, written)
         _say(f"wrote {shown} from {name}")
+    return True
 
 
 def _is_written(existing: str, path: str, text: str, name: str, versions: Iterator[str]) -> bool:
@@ -117,8 +181,8 @@ def _cells(text: str, name: str) -> list[tuple[str, str]] | None:
 
 def _versions(top: Path, name: str, known: list[str]) -> Iterator[str]:
     """The script as earlier commits have it, the likeliest first."""
-    commits = git("rev-list", f"--max-count={_MOST_VERSIONS}", "HEAD", *known, "--", name, at=top).split()
-    for commit in (*known, *commits):
+    commits = attempt("rev-list", f"--max-count={_MOST_VERSIONS}", "HEAD", *known, "--", name, at=top)
+    for commit in (*known, *commits.stdout.decode().split()):
         done = attempt("cat-file", "blob", f"{commit}:{name}", at=top)
         if not done.returncode:
             yield done.stdout.decode("utf-8", "replace")

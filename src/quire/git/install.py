@@ -34,8 +34,8 @@ ATTRIBUTES = """\
 **/outputs/**/*.ipynb !filter !diff !merge
 """
 """Notebooks, but for those that hold what runs gave: at any depth."""
-HOOKS = ("post-checkout", "post-merge", "post-rewrite")
-"""After any of these the scripts under notebooks/ may be others."""
+HOOKS = ("post-checkout", "post-merge", "post-rewrite", "pre-commit")
+"""After any of these the scripts under notebooks/ may be others; before a commit their notebooks are staged."""
 SECTIONS = ("filter.quire", "diff.quire", "merge.quire")
 _MADE = "filter.quire.made"
 _WHERE = "filter.quire.attributes"
@@ -166,7 +166,7 @@ def _install_hooks(repository: Repository | None, made: list[Path], *, generate:
         return [], []
     if repository is None:
         return [], ["Hooks belong to a repository: run `quire git install` in each that has notebooks/ with scripts."]
-    if _isshared_attributes(repository):
+    if _is_shared(repository):
         told = f"{repository.hooks} (core.hooksPath) serves other repositories too: the hooks were left out."
         return [], [f"{told} Call `{_hook_line('NAME')}` from yours, NAME being {', '.join(HOOKS)}."]
     hooks: list[str] = []
@@ -185,7 +185,7 @@ def _install_hooks(repository: Repository | None, made: list[Path], *, generate:
     return hooks, notes
 
 
-def _isshared_attributes(repository: Repository) -> bool:
+def _is_shared(repository: Repository) -> bool:
     folder = repository.hooks.resolve()
     return not any(folder.is_relative_to(root.resolve()) for root in (repository.common, repository.top))
 
@@ -204,7 +204,9 @@ def _hook_line(name: str) -> str:
     """What a hook calls; nothing where there are no notebooks or, any more, no quire. It never fails."""
     python = shlex.quote(sys.executable)
     call = shlex.join(python_command("quire.git", "hook", name))
-    return f'[ -d notebooks ] && [ -x {python} ] && {call} "$@" </dev/null || :'
+    # Most commits change no notebook, and should not wait for a Python that finds that out.
+    unless = " && ! git diff --cached --quiet -- notebooks" if name == "pre-commit" else ""
+    return f'[ -d notebooks ] && [ -x {python} ]{unless} && {call} "$@" </dev/null || :'
 
 
 # ---- Files

@@ -26,6 +26,7 @@ from ..core.text import source_hash
 from ..core.values import Json
 from ..disk import check_writable
 from ..formats import registry
+from ..formats.convert import with_kernel
 from ..formats.starter_notebook import drafted, slug, title_of
 from ..runs.api import wait_for
 from ..runs.executor import NotebookExecutor
@@ -77,7 +78,8 @@ def notebook_create(task_description: str, path: str | os.PathLike[str] | None =
         written = _path(path)
         if registry.ending_of(str(written)) not in BOUND:
             raise BadInput(f"{written}: a notebook ends in {', '.join(BOUND)}. Name it so.")
-        write_new(written, registry.write(sheet, str(written)))
+        is_ipynb = registry.format_of(str(written)) == "ipynb"
+        write_new(written, registry.write(with_kernel(sheet) if is_ipynb else sheet, str(written)))
     return {"path": str(written), "cells": [_told(cell) for cell in read_sheet(written).cells]}
 
 
