@@ -6,11 +6,17 @@ import contextlib
 import os
 import signal
 import sqlite3
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
+
+from quire.actors.runtime.start.launcher import Assignment
+from quire.core.ids import LogId
+from quire.runs.host.host_launcher import starting_here
 
 from .faulty_notebook import stand_still, wait_until
 from .live_runtimes import holders, runtime_of
@@ -135,6 +141,35 @@ def test_who_looks_meanwhile_ends_nothing(folder: Folder, log: str, stopped: lis
         assert printed(ended(client, log, waiting)) == "42\n"
     assert runtime_of(folder.path, log) == pid
     assert server.end() == 0
+
+
+def test_a_runtime_that_was_started_beside_one_whose_hold_lapsed_leaves_it_the_notebook(
+    folder: Folder, log: str, stopped: list[int]
+) -> None:
+    """Rule 10: two servers may have started one each. The later one finds a lapsed hold, and knows nothing of its holder."""
+    server = folder.start("--look-every", "0.2")
+    token = folder.token("read", "edit", "run")
+    execution = start_counting(server, token, log)
+    pid = runtime_of(folder.path, log)
+    assert pid is not None
+    stand_still_until_lapsed(stopped, folder.path, pid)
+    said = start_another(folder.path, log)
+    go_on(pid)
+    count_to_the_end(folder, server, token, log, execution)
+    assert runtime_of(folder.path, log) == pid
+    assert f"Another runtime serves {log}" in said
+    assert server.end() == 0
+
+
+def start_another(folder: Path, log: str) -> str:
+    """Start a runtime for a notebook as servers do, wait for its end, and return what it said."""
+    starting = starting_here(str(folder / ".quire"), folder)
+    assignment = Assignment(where=starting.where, log=LogId(log), folder=str(folder), idle_seconds=0.1)
+    told = msgspec.json.encode(assignment)
+    done = subprocess.run(
+        [*starting.command, log], cwd=folder, input=told, capture_output=True, check=False, timeout=120
+    )
+    return done.stderr.decode()
 
 
 def test_an_interrupt_of_a_runtime_that_does_not_answer_says_so_and_takes_effect_when_it_is_back(

@@ -122,11 +122,11 @@ async def expire_proposals(system: Workspace, at: str) -> list[ProposalId]:
     return expired
 
 
-async def bury(system: Workspace, log: LogId, runtime: RuntimeId) -> None:
-    """Say of a runtime that is certainly gone what became of its work in a log, and that it left."""
+async def bury(system: Workspace, log: LogId, runtime: RuntimeId, why: str = GONE) -> None:
+    """Say of a runtime in whose place another one serves what became of its work in a log, and that it left."""
     for held in await system.claims():
         if held.log == log and held.claim.runtime == runtime:
-            await _end(system, held, GONE)
+            await _end(system, held, why)
             await system.release(log, held.claim)
     with contextlib.suppress(NotFound, Refused, Conflict):
         await system.submit(log, [Draft(id=new_id(), event=e.RuntimeDetached(runtime=runtime))])

@@ -22,7 +22,7 @@ from typing import Any
 
 import msgspec
 
-from ...actors.keeper import bury
+from ...actors.keeper import GONE, SILENT, bury
 from ...actors.runtime.lease_renewal import renew_adopted
 from ...actors.runtime.live_runtime import ServeOptions, serve
 from ...actors.runtime.queue import LOCAL, skip_waiting
@@ -38,8 +38,8 @@ from ...kernels.protocol import AdoptedKernel, adopt_served
 from ...workspace.identity import identities
 from ...workspace.local import LocalWorkspace
 from ...workspace.log.lock_renewal import KeptHold
-from ...workspace.log.locks import runtime_hold, started_runtime
-from ...workspace.log.process_id import process_of, this_process
+from ...workspace.log.locks import Hold, runtime_hold, started_runtime
+from ...workspace.log.process_id import is_gone, process_of, this_process
 from ...workspace.protocol import LaneAccess, Workspace
 from ...workspace.tasks import alongside
 from .host_settings import adopting, folder_of, serving_of, until_quiet
@@ -105,7 +105,7 @@ async def _bury_the_others(workspace: LocalWorkspace, told: Assignment, me: Acto
     await send_left_behind(system, left, as_it, parent, say)
     for runtime in (await system.read(told.log)).runtimes.values():
         if runtime.name == LOCAL and runtime.id != me:
-            await bury(system, told.log, runtime.id)
+            await bury(system, told.log, runtime.id, GONE if told.replaces is None else SILENT)
 
 
 async def _serving(
@@ -144,7 +144,7 @@ def _path(text: str | None) -> Path | None:
 async def _held(runtime: LocalWorkspace, told: Assignment, over: StopSignal) -> AsyncGenerator[bool]:
     # It is Quire's own business who serves: a runtime's rights end at its notebook.
     system, name = runtime.acting_as(identities.system()), runtime_hold(told.log)
-    hold = await patiently(lambda: system.hold(name, told.lease_seconds))
+    hold = await patiently(lambda: _hold(system, name, told))
     if hold is None:
         say(f"Another runtime serves {told.log}")
         yield False
@@ -169,6 +169,14 @@ async def _held(runtime: LocalWorkspace, told: Assignment, over: StopSignal) -> 
             yield True
     finally:
         await kept.let_go()
+
+
+async def _hold(system: LocalWorkspace, name: str, told: Assignment) -> Hold | None:
+    """Take the notebook, unless somebody has it who may only stand still: that a hold lapsed proves nothing (rule 10)."""
+    held = await system.hold_of(name)
+    if held is not None and held.seconds_left <= 0 and not is_gone(held.holder) and held.holder != told.replaces:
+        return None
+    return await system.hold(name, told.lease_seconds)
 
 
 async def _is_too_many(system: LocalWorkspace, epoch: int, most: int) -> bool:

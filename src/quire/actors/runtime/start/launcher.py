@@ -68,6 +68,8 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     """How long what it holds and claims is its own without being renewed."""
     most: int | None = None
     """How many runtimes may live: of two that were started at once for the last place, the later one goes."""
+    replaces: str | None = None
+    """Whose hold of the notebook may be taken although its process may live: it was seen lapsed for a whole lease."""
 
 
 class StartOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,6 +133,8 @@ class _Starter:
         self._others = Others(patience_seconds=starting.others_seconds)
         self._lapses: dict[LogId, LapseWatch] = {}
         """Where a runtime lives that does not renew its hold."""
+        self._replaces: dict[LogId, str] = {}
+        """Who held a notebook for so long without a word that another is to serve it."""
         self._room = Room(system, starting.most, starting.room_seconds)
         self._is_full = False
         self._one_at_a_time = asyncio.Lock()
@@ -275,7 +279,10 @@ class _Starter:
             self._lapses.pop(log, None)
             return True
         watch = self._lapses.setdefault(log, LapseWatch(self._starting.lease_seconds))
-        return not watch.look([f"{hold.holder} {hold.epoch}"])
+        if not watch.look([f"{hold.holder} {hold.epoch}"]):
+            return True
+        self._replaces[log] = hold.holder
+        return False
 
     async def _give_up(self, log: LogId, notebook: Notebook) -> None:
         """Nothing waits for ever: say why it does not run."""
@@ -305,6 +312,7 @@ class _Starter:
             variables=store_variables(os.environ),
             lease_seconds=self._starting.lease_seconds,
             most=most,
+            replaces=self._replaces.pop(log, None),
         )
         _hand_over(process, msgspec.json.encode(told))
         if (stands_still := self._started.pop(log, None)) is not None:
