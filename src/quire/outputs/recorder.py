@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import msgspec
 
@@ -34,6 +34,8 @@ PAUSE_SECONDS = 0.1
 MOST_WAITING = 20_000
 MOST_BYTES = 16_000_000
 """Past these, events and bytes of events and blobs, whoever records waits: a store slower than its kernel must not fill the memory."""
+LATE_SECONDS = 1.0
+"""A log that has taken nothing for so long is slow, or away: nothing new begins until it does."""
 EVENT_BYTES = 500
 """What an event weighs beside what it says."""
 
@@ -87,6 +89,10 @@ class Recorder:
         self._settled = asyncio.Event()
         self._settled.set()
         self._fault: BaseException | None = None
+        self._has_failed = asyncio.Event()
+        self._clock = asyncio.get_running_loop().time
+        self._behind_since: float | None = None
+        """When what is on its way was sent."""
         self._task = asyncio.ensure_future(self._record_all())
 
     def say(self, *events: KnownEvent) -> None:
@@ -117,6 +123,18 @@ class Recorder:
         await self._settled.wait()
         self._check()
 
+    async def keep_up(self) -> None:
+        """Wait for a log that takes nothing: what runs goes on meanwhile, but what comes next is not to begin."""
+        self._check()
+        if self._behind_since is not None and self._clock() - self._behind_since > LATE_SECONDS:
+            await self.settle()
+
+    async def failed(self) -> NoReturn:
+        """Wait until something cannot be recorded, and raise why."""
+        await self._has_failed.wait()
+        self._check()
+        raise AssertionError("it fails for a reason")
+
     async def close(self) -> None:
         """Record the rest and end."""
         try:
@@ -140,8 +158,10 @@ class Recorder:
                     await self._record_some()
             except Exception as fault:
                 self._fault = fault
+                self._has_failed.set()
                 self._waiting.clear()
                 self._bytes = 0
+            self._behind_since = None
             self._settled.set()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._pause_seconds):
@@ -150,6 +170,7 @@ class Recorder:
     async def _record_some(self) -> None:
         drafts: list[Draft] = []
         size = 0
+        self._behind_since = self._clock()
         try:
             while self._waiting and len(drafts) < AT_ONCE and size < BYTES_AT_ONCE:
                 first = self._waiting.popleft()

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
+from ..actors.runtime.retry import OUTAGE_SECONDS
 from ..actors.runtime.run_cell import StopReason
 from ..actors.runtime.run_notebook import RunObserver, RunObservers, RunPlan
 from ..connection import connect, find_folder, new_folder
@@ -112,6 +113,7 @@ def run(
     only: Collection[str] = (),
     keep: bool = False,
     resume: str | None = None,
+    wait: float = OUTAGE_SECONDS,
     check: bool = True,
     at: Place | None = None,
 ) -> RunOutcome:
@@ -121,8 +123,8 @@ def run(
     format, a place such as s3://…, or a notebook: a NotebookNode, or a dict like one. Ours are
     `timeout`, seconds for the whole run; `start`, the cell to begin with; `only`, tags of the
     cells to run; `keep`, which leaves the kernel alive; `resume`, the run to go on with, of
-    which `input_path` may be None; `check=False`, which returns an outcome where else RunFailed
-    would be raised; and `at`, the workspace.
+    which `input_path` may be None; `wait`, seconds for which a database that is away is waited for while it runs;
+    `check=False`, which returns an outcome where else RunFailed would be raised; and `at`, the workspace.
     """
     request = RunRequest(
         **_input(input_path),
@@ -142,6 +144,7 @@ def run(
         start=start,
         only=frozenset((only,) if isinstance(only, str) else only),
         resume=resume,
+        outage_seconds=wait,
     )
     if prepare_only:
         return wait_for(lambda _: _prepared_outcome(request))

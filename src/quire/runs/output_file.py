@@ -14,6 +14,7 @@ from typing import IO
 
 from msgspec.structs import replace
 
+from ..actors.runtime.retry import OutageWait
 from ..actors.runtime.run_cell import CellRunOutcome
 from ..actors.runtime.run_notebook import RunObserver, RunPlan
 from ..core.errors import NotFound, QuireError
@@ -27,6 +28,7 @@ from ..formats import registry
 from ..formats.papermill import executed
 from ..outputs.display_events import KernelMessage
 from ..workspace.protocol import Workspace
+from ..workspace.tasks import cancel_and_wait
 from .locations import check_place, is_remote, is_standard, shown, writing_place
 
 WRITE_SECONDS = 1.0
@@ -42,8 +44,11 @@ WRITE_SHARE = 20
 class Output(RunObserver):
     """Writes the log of one run into its file. `warn` is called once, when that does not work while it runs."""
 
-    def __init__(self, workspace: Workspace, plan: RunPlan, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self, workspace: Workspace, plan: RunPlan, warn: Callable[[str], None], wait: OutageWait | None = None
+    ) -> None:
         self._workspace, self._plan, self._warn = workspace, plan, warn
+        self._wait = wait or OutageWait(0)
         self._place = plan.output
         self._target = _settled(plan.output)
         self._pause = REMOTE_SECONDS if self._place is not None and is_remote(self._place) else WRITE_SECONDS
@@ -100,6 +105,13 @@ class Output(RunObserver):
             return f"{_told(error)} The run itself is whole: `quire export {log} FILE` writes it elsewhere."
         return None
 
+    async def leave(self) -> None:
+        """Write no more: what the run did cannot be read. The file stays as it was last written."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._writing is not None:
+            await cancel_and_wait(self._writing)
+
     # ---- When to write
 
     def _want(self, at: float) -> None:
@@ -155,7 +167,7 @@ class Output(RunObserver):
         if self._place is None:
             return None
         try:
-            notebook = await self._workspace.read(self._plan.log)
+            notebook = await self._wait.patiently(lambda: self._workspace.read(self._plan.log))
         except NotFound:
             return None  # it never came to a log
         loop = asyncio.get_running_loop()
@@ -169,7 +181,7 @@ class Output(RunObserver):
 
     async def _blob(self, hash: str) -> bytes | None:
         try:
-            return await self._workspace.read_blob(hash)
+            return await self._wait.patiently(lambda: self._workspace.read_blob(hash))
         except NotFound:
             return None  # it was removed: what stands inline has to do
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from ..actors.runtime.retry import OUTAGE_SECONDS
 from ..actors.runtime.run_notebook import RunPlan
 from ..core.errors import BadInput
 from ..core.events import RunSource
@@ -59,6 +60,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     start_timeout: float = 60
     grace_seconds: float = GRACE_SECONDS
     """How long the kernel outlives a process that was killed."""
+    outage_seconds: float = OUTAGE_SECONDS
+    """How long a workspace that is away is waited for while it runs."""
     execution_timeout: float | None = None
     timeout: float | None = None
     report_mode: bool = False
@@ -297,6 +300,7 @@ def _plan(
         declared_results=tuple(declared_results(sheet)),
         keep=request.keep,
         grace_seconds=request.grace_seconds,
+        outage_seconds=request.outage_seconds,
         start_timeout=request.start_timeout,
         execution_timeout=request.execution_timeout,
         timeout=request.timeout,

@@ -6,6 +6,7 @@ import contextlib
 
 import msgspec
 
+from ..actors.runtime.retry import OutageTooLong, OutageWait
 from ..actors.runtime.run_cell import StopReason
 from ..actors.runtime.run_notebook import RunObserver, RunObservers, RunPlan, run
 from ..core.errors import Conflict, NotFound, QuireError, Refused
@@ -28,10 +29,15 @@ async def run_file(
     """Run what was planned, and return what it came to. The kernel is this process's, and ends with it."""
     runtime = await workspace.as_runtime(this_process(), plan.log)
     observer = observer or RunObserver()
-    output = Output(workspace, plan, observer.warn)
+    # Whoever presses Ctrl-C does not want to wait for a database.
+    wait = OutageWait(plan.outage_seconds, observer.warn, lambda: stopping.why == "cancelled")
+    output = Output(workspace, plan, observer.warn, wait)
     await output.check()
     try:
-        await run(workspace, runtime, plan, stopping, RunObservers([observer, output]))
+        await run(workspace, runtime, plan, stopping, RunObservers([observer, output]), wait)
+    except OutageTooLong:
+        await output.leave()
+        raise
     except BaseException as error:
         fault = await output.close()
         if isinstance(error, NotFound | Refused | Conflict) and (lost := await _taken(workspace, plan)) is not None:
@@ -41,8 +47,8 @@ async def run_file(
             observer.warn(fault)
         raise
     fault = await output.close()
-    outcome = outcome_of(plan.log, await as_left(workspace, plan.log), _shown(plan))
-    return msgspec.structs.replace(outcome, output_fault=fault)
+    left = await wait.patiently(lambda: as_left(workspace, plan.log))
+    return msgspec.structs.replace(outcome_of(plan.log, left, _shown(plan)), output_fault=fault)
 
 
 async def ended(workspace: Workspace, plan: RunPlan) -> Outcome | None:

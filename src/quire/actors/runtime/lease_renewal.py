@@ -16,6 +16,7 @@ from ...workspace.clock import new_id
 from ...workspace.log.leases import LEASE_SECONDS
 from ...workspace.protocol import Claim, Workspace
 from ...workspace.tasks import cancel_and_wait
+from .retry import OutageWait
 
 RENEW_SECONDS = 10.0
 """How often a claim is renewed; a third of a lease at most, so that two renewals may be late before it is lost."""
@@ -27,13 +28,19 @@ class ClaimLost(Exception):
 
 @asynccontextmanager
 async def held(
-    runtime: Workspace, log: LogId, claim: Claim, lost: Callable[[], None], seconds: float = LEASE_SECONDS
+    runtime: Workspace,
+    log: LogId,
+    claim: Claim,
+    lost: Callable[[], None],
+    seconds: float = LEASE_SECONDS,
+    wait: OutageWait | None = None,
 ) -> AsyncGenerator[int]:
     """Claim, give the epoch, and renew the lease until the work is over. Conflict when somebody was first.
 
     `lost` is called when it is ours no longer: the work is to stop. Whoever raises `ClaimLost` gives it up as it is.
     """
-    (entry,) = await runtime.submit(log, [Draft(id=new_id(), event=claim)], lease_seconds=seconds)
+    drafts = [Draft(id=new_id(), event=claim)]  # the same each time: if the answer was lost, that is the answer
+    (entry,) = await (wait or OutageWait(0)).patiently(lambda: runtime.submit(log, drafts, lease_seconds=seconds))
     taken = entry.event
     if not isinstance(taken, e.RunClaimed | e.ExecutionClaimed) or taken.epoch is None:
         raise Unavailable(f"{log} could not be claimed. Run `quire verify {log}`.")

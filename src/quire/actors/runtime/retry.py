@@ -1,14 +1,21 @@
-"""A workspace that is away may come back: whoever serves a notebook asks again until it does."""
+"""A workspace that is away may come back: whoever serves or runs a notebook asks again until it does."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from ...core.errors import Unavailable
 
+if TYPE_CHECKING:
+    from ...core.events import Draft
+    from ...outputs.recorder import Outlet
+    from ...outputs.streams import Blob
+
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+OUTAGE_SECONDS = 600.0
+"""How long a run waits for a workspace that is away: a restart, a failover, somebody who makes room on a disk."""
 T = TypeVar("T")
 
 
@@ -28,3 +35,74 @@ async def patiently(ask: Callable[[], Awaitable[T]]) -> T:
             return await ask()
         except Unavailable:
             await asyncio.sleep(next(waits))
+
+
+class OutageTooLong(Unavailable):
+    """The workspace was away for longer than a run waits, or whoever runs it does not want to wait."""
+
+
+class OutageWait:
+    """Waits for a workspace that is away, for so long at most. Told when it begins, and when it is over.
+
+    `gives_up` says that there is nobody any more who wants to wait.
+    """
+
+    def __init__(
+        self,
+        seconds: float = OUTAGE_SECONDS,
+        tell: Callable[[str], None] = lambda message: None,
+        gives_up: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._seconds, self._tell, self._gives_up = seconds, tell, gives_up
+        self._clock = asyncio.get_running_loop().time
+        self._away_since: float | None = None
+        self._answered = 0.0
+
+    async def patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """Ask until there is an answer; OutageTooLong when there is none in time."""
+        waits = pauses()
+        while True:
+            asked = self._clock()
+            try:
+                answer = await ask()
+            except Unavailable as error:
+                self._is_away(error, asked)
+            else:
+                self._is_back()
+                return answer
+            await asyncio.sleep(next(waits))
+
+    def _is_away(self, error: Unavailable, asked: float) -> None:
+        now = self._clock()
+        if self._away_since is None and asked < self._answered:
+            return  # it was away when that was asked; somebody else has had an answer since
+        if self._away_since is None:
+            self._away_since = now
+            if self._seconds > 0 and not self._gives_up():
+                self._tell(f"{error} The run waits for it, {self._seconds:g} s at most (--wait)")
+        if self._gives_up():
+            told = "The run was stopped while it waited: what its cells did since then is not recorded."
+            raise OutageTooLong(f"{error} {told}") from error
+        if now - self._away_since >= self._seconds:
+            raise OutageTooLong(f"{error} It was waited for, {self._seconds:g} s (--wait).") from error
+
+    def _is_back(self) -> None:
+        self._answered = self._clock()
+        if self._away_since is not None:
+            self._tell(f"The workspace is back after {self._answered - self._away_since:.0f} s: the run goes on")
+            self._away_since = None
+
+
+class PatientOutlet:
+    """An outlet that waits while the workspace is away. The same ids again: nothing is recorded twice."""
+
+    def __init__(self, outlet: Outlet, wait: OutageWait) -> None:
+        self._outlet, self._wait = outlet, wait
+
+    async def submit(self, drafts: Sequence[Draft]) -> None:
+        """Record these, in this order."""
+        await self._wait.patiently(lambda: self._outlet.submit(drafts))
+
+    async def keep(self, blob: Blob) -> None:
+        """Keep a blob that later drafts name."""
+        await self._wait.patiently(lambda: self._outlet.keep(blob))

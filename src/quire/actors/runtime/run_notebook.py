@@ -24,7 +24,7 @@ from ...core.sheet.sheet import Sheet, SheetCell
 from ...core.values import Json
 from ...formats.terminal_safe import one_line
 from ...kernels.kernel_client import KernelClient, stop
-from ...kernels.protocol import GRACE_SECONDS, Spec, adopt, start
+from ...kernels.protocol import GRACE_SECONDS, KEEP_SECONDS, Spec, adopt, start
 from ...kernels.sql_cells import as_code
 from ...outputs.display_events import KernelMessage
 from ...outputs.recorder import Recorder, Straight
@@ -35,12 +35,15 @@ from ...workspace.log.draft_check import batches
 from ...workspace.protocol import Workspace
 from ...workspace.tasks import alongside, cancel_and_wait
 from .lease_renewal import held
+from .retry import OUTAGE_SECONDS, OutageTooLong, OutageWait, PatientOutlet, pauses
 from .run_cell import CellRunner, CellRunOutcome, StopReason
 
 ADOPT_SECONDS = 10.0
 """A kernel to go on with answers by then, or a new one is started."""
 RUNS = ("code", "sql")
 _STARTUP = "startup"
+LEFT_SECONDS = 3600.0
+"""How long a kernel lives for `--resume` whose run could not be recorded any more."""
 MAY_RAISE = "raises-exception"
 """Jupyter's tag for a cell whose error is no failure."""
 
@@ -74,6 +77,8 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the kernel lives on when the run is over."""
     grace_seconds: float = GRACE_SECONDS
     """How long the kernel outlives a process that was killed."""
+    outage_seconds: float = OUTAGE_SECONDS
+    """How long a workspace that is away is waited for."""
     resumes: ResumedRun | None = None
     input_path: str | None = None
     """The place of what is run, without what may be secret in it."""
@@ -169,21 +174,42 @@ class RunObservers(RunObserver):
         return await first.asked(prompt, password=password)
 
 
-async def run(owner: Workspace, runtime: Workspace, plan: RunPlan, stopping: StopReason, observer: RunObserver) -> None:
-    """Run a notebook to its end, whatever that is; its log tells of it.
+async def run(
+    owner: Workspace,
+    runtime: Workspace,
+    plan: RunPlan,
+    stopping: StopReason,
+    observer: RunObserver,
+    wait: OutageWait | None = None,
+) -> None:
+    """Run a notebook to its end, whatever that is; its log tells of it. A workspace that is away is waited for.
 
-    Raises when the log could not be written, or when the kernel could not start: the log says
-    so, too.
+    Raises when the log could not be written in time, or when the kernel could not start: the log says so, too.
     """
+    wait = wait or OutageWait(plan.outage_seconds, observer.warn)
     plan, client = await _client(plan, observer)
+    keep_seconds = KEEP_SECONDS if plan.keep else 0.0
     try:
-        await _request(owner, plan, RuntimeId(runtime.identity.actor))
+        await _request(owner, plan, RuntimeId(runtime.identity.actor), wait)
         client.kernel.used_by(plan.log)
         await observer.began()
-        async with _claimed(runtime, plan.log, stopping) as epoch:
-            await _Run(runtime, plan, epoch, client, stopping, observer).run()
+        async with _claimed(runtime, plan.log, stopping, wait) as epoch:
+            await _Run(runtime, plan, epoch, client, stopping, observer, wait).run()
+    except OutageTooLong as error:
+        if stopping.why == "cancelled" or not client.lives:
+            raise
+        keep_seconds = keep_seconds or LEFT_SECONDS
+        if client.is_running:
+            await client.interrupt()
+        raise _not_recorded(error, plan.log, keep_seconds) from error
     finally:
-        await asyncio.shield(_part(client, keep=plan.keep))
+        await asyncio.shield(_part(client, keep_seconds))
+
+
+def _not_recorded(error: OutageTooLong, log: LogId, keep_seconds: float) -> OutageTooLong:
+    """What is kept of a run that ends because nobody can record it, and how to go on."""
+    kept = f"Run {log} ends. What its cells did before is recorded, and its kernel lives for {keep_seconds / 3600:g} h"
+    return OutageTooLong(f"{error} {kept}: `quire run --resume {log}` goes on when the workspace is back.")
 
 
 async def _client(plan: RunPlan, observer: RunObserver) -> tuple[RunPlan, KernelClient]:
@@ -215,16 +241,16 @@ async def _adopted(earlier: ResumedRun) -> KernelClient:
     return client
 
 
-async def _part(client: KernelClient, *, keep: bool) -> None:
-    """End the kernel, or let it live on."""
-    if keep and client.lives:
+async def _part(client: KernelClient, keep_seconds: float) -> None:
+    """End the kernel, or let it live on for a while."""
+    if keep_seconds and client.lives:
         client.close()
-        await client.kernel.leave()
+        await client.kernel.leave(keep_seconds)
     else:
         await stop(client.kernel, client)
 
 
-async def _request(owner: Workspace, plan: RunPlan, runtime: RuntimeId) -> None:
+async def _request(owner: Workspace, plan: RunPlan, runtime: RuntimeId, wait: OutageWait) -> None:
     wanted: dict[str, Json] = {"kernel": plan.spec.name, "language": plan.spec.language, "cwd": str(plan.cwd)}
     if plan.keep:
         wanted["keep"] = True
@@ -249,20 +275,26 @@ async def _request(owner: Workspace, plan: RunPlan, runtime: RuntimeId) -> None:
     log, remover = plan.log, Remover(plan.secrets)
     drafts = [Draft(id=new_id(), event=remover.clean_event(event)) for event in events]
     for batch in batches(drafts):
-        await owner.submit(log, batch)
+        await wait.patiently(partial(owner.submit, log, batch))
 
 
 @asynccontextmanager
-async def _claimed(runtime: Workspace, log: LogId, stopping: StopReason) -> AsyncGenerator[int]:
+async def _claimed(runtime: Workspace, log: LogId, stopping: StopReason, wait: OutageWait) -> AsyncGenerator[int]:
     """Hold the run, and listen for whoever wants it to stop."""
 
     async def listen() -> None:
-        async for page in runtime.follow(log):
-            if any(isinstance(each.event, e.RunCancelRequested) for each in page):
-                stopping.ask("cancelled")
+        since, waits = 0, pauses()
+        while True:
+            try:
+                async for page in runtime.follow(log, since):
+                    since, waits = page[-1].seq, pauses()
+                    if any(isinstance(each.event, e.RunCancelRequested) for each in page):
+                        stopping.ask("cancelled")
+            except Unavailable:
+                await asyncio.sleep(next(waits))
 
     claim = e.RunClaimed(runtime=RuntimeId(runtime.identity.actor))
-    async with held(runtime, log, claim, partial(stopping.ask, "cancelled")) as epoch, alongside(listen()):
+    async with held(runtime, log, claim, partial(stopping.ask, "cancelled"), wait=wait) as epoch, alongside(listen()):
         yield epoch
 
 
@@ -277,12 +309,13 @@ class _Run:
         client: KernelClient,
         stopping: StopReason,
         observer: RunObserver,
+        wait: OutageWait,
     ) -> None:
         self._plan, self._epoch, self._client = plan, epoch, client
         self._stopping, self._observer = stopping, observer
-        self._runtime = runtime
+        self._runtime, self._wait = runtime, wait
         self._remover = Remover(plan.secrets)
-        self._recorder = Recorder(Straight(runtime, plan.log), self._remover)
+        self._recorder = Recorder(PatientOutlet(Straight(runtime, plan.log), wait), self._remover)
         self._widgets = WidgetStates(self._remover)
         self._cells = CellRunner(
             client,
@@ -302,7 +335,7 @@ class _Run:
         try:
             timer = self._start_timer()
             try:
-                status, failed, fault = await self._start_and_run()
+                status, failed, fault = await self._while_recorded()
             finally:
                 if timer is not None:
                     timer.cancel()
@@ -314,6 +347,16 @@ class _Run:
             )
         finally:
             await self._recorder.close()
+
+    async def _while_recorded(self) -> tuple[RunStatus, CellId | None, Fault | None]:
+        """Run until it is over, or nothing of it can be recorded any more: a cell that says nothing is not waited for."""
+        working = asyncio.ensure_future(self._start_and_run())
+        failing = asyncio.ensure_future(self._recorder.failed())
+        try:
+            await asyncio.wait({working, failing}, return_when=asyncio.FIRST_COMPLETED)
+            return working.result() if working.done() else failing.result()
+        finally:
+            await cancel_and_wait(working, failing)
 
     async def _start_and_run(self) -> tuple[RunStatus, CellId | None, Fault | None]:
         starting = asyncio.ensure_future(self._start())
@@ -361,14 +404,15 @@ class _Run:
 
     async def _kept_widgets(self) -> e.BlobRef | None:
         states = self._widgets.as_metadata()
-        return await self._runtime.put_blob(msgspec.json.encode(states), WIDGET_STATE) if states else None
+        put = partial(self._runtime.put_blob, msgspec.json.encode(states), WIDGET_STATE)
+        return await self._wait.patiently(put) if states else None
 
     async def _missing_results(self) -> Fault | None:
         """What was declared and is not there, or is something else."""
         if not self._plan.declared_results:
             return None
         await self._recorder.settle()
-        results = (await self._runtime.read(self._plan.log)).results
+        results = (await self._wait.patiently(partial(self._runtime.read, self._plan.log))).results
         declared = self._plan.declared_results
         if self._plan.only is not None:
             # A partial run leaves results out; what it does record has to be right.
@@ -393,6 +437,7 @@ class _Run:
             if self._stopping.why is not None:
                 self._skip(cells[index:], f"the run was stopped before it: {self._stopping.why}")
                 return self._stopping.why, cell.id, None
+            await self._recorder.keep_up()
             ran, last = await self._run_cell(index, cell), cell.id
             if (status := _failure(cell, ran)) is not None:
                 self._skip(cells[index + 1 :], f"cell {cell.id} {_words(ran)}")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ....actors.runtime.retry import OUTAGE_SECONDS
 from ....core.errors import BadInput, Unavailable, answer
 from ....core.events import Draft, RunCancelRequested, RunFinished
 from ....core.outcome import Outcome
@@ -49,6 +50,15 @@ _EXIT = {"success": 0, "cancelled": 130}
     type=click.FloatRange(min=0),
     hidden=True,
     help="How long the kernel outlives a client that was killed.  [default: 10]",
+)
+@click.option(
+    "--wait",
+    "outage_seconds",
+    metavar="SECONDS",
+    type=click.FloatRange(0, 86_400),
+    default=OUTAGE_SECONDS,
+    show_default=True,
+    help="How long to wait, while it runs, for a database, server or disk that takes nothing.",
 )
 @click.option("--resume", metavar="RUN", help="Go on with a run that failed, in its kernel if that still lives.")
 @at_option
@@ -96,6 +106,9 @@ async def _run(workspace: Workspace, as_json: bool, **options: Any) -> int:
         except Unavailable as fault:
             # The log may tell of it all the same: of a kernel that could not start, for one.
             outcome, error = await ended(workspace, plan), fault
+            if outcome is None and stopping.why == "cancelled":
+                _say(str(fault))
+                return _EXIT["cancelled"]
             if outcome is None:
                 raise
     if said := str(error or outcome.output_fault or ""):
@@ -142,6 +155,7 @@ async def _request(options: Mapping[str, Any]) -> RunRequest:
         start=options["start"],
         only=frozenset(options["only"]),
         resume=options["resume"],
+        outage_seconds=options["outage_seconds"],
         **({"grace_seconds": options["grace"]} if options["grace"] is not None else {}),
     )
 
