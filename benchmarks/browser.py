@@ -14,6 +14,9 @@ from playwright.async_api import Browser, BrowserContext, Page, Response, async_
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 PATIENCE_MILLISECONDS = 180_000
+FRAME_MILLISECONDS = 1000 / 60
+GOLDEN = 0.618034
+"""Its multiples, without their whole parts, are spread evenly."""
 
 # Seen is painted: a frame is asked for, and what comes after it has been drawn.
 _FIRST_CELLS = """
@@ -95,15 +98,27 @@ async def first_cells(page: Page, url: str, selector: str) -> float:
     return float(await page.evaluate("window.__firstCells")) / 1000
 
 
-async def keystrokes(page: Page, count: int = 40, pause_milliseconds: float = 20) -> Keystrokes:
+async def keystrokes(page: Page, count: int, pause_milliseconds: float = 20) -> Keystrokes:
     """Type into what has the focus, and time each key."""
+    await listen_for_keys(page)
+    times = await typed(page, count, pause_milliseconds)
+    return Keystrokes(median(times), quantiles(times, n=20)[-1])
+
+
+async def listen_for_keys(page: Page) -> None:
+    """Time the keys that a page gets from now on. Once for a page."""
     await page.evaluate(_KEYS)
+
+
+async def typed(page: Page, count: int, pause_milliseconds: float = 20) -> list[float]:
+    """Seconds of each of so many keys, typed into what has the focus of a page that listens for them."""
+    await page.evaluate("window.__keys = []")
     for number in range(count):
         await page.keyboard.press("abcdefghij"[number % 10])
-        await page.wait_for_timeout(pause_milliseconds)
+        # A steady pause may meet each frame at the same moment of it, and then the next frame is always as far away.
+        await page.wait_for_timeout(pause_milliseconds + FRAME_MILLISECONDS * (number * GOLDEN % 1 - 0.5))
     await page.wait_for_function(f"window.__keys.length >= {count}")
-    times = [float(each) / 1000 for each in await page.evaluate("window.__keys")]
-    return Keystrokes(median(times), quantiles(times, n=20)[-1])
+    return [float(each) / 1000 for each in await page.evaluate("window.__keys")]
 
 
 async def longest_task(page: Page, *, reset: bool = False) -> float:

@@ -1,10 +1,10 @@
-/** Somebody at a live notebook: an editor for every cell, and moves that people make. */
+/** Somebody at a live notebook: a row and an editor for every cell, and moves that people make. */
 
 import { sourceHash } from "../src/core/hash.ts"
 import { liveCells } from "../src/core/notebook.ts"
 import { pointLength } from "../src/core/points.ts"
 import { apply } from "../src/core/text.ts"
-import type { CellId, KnownEvent } from "../src/core/types.gen.ts"
+import type { Cell, CellId, KnownEvent } from "../src/core/types.gen.ts"
 import type { Live } from "../src/sync/live.ts"
 import type { Random } from "./random.ts"
 
@@ -15,6 +15,9 @@ export class Person {
   readonly live: Live
   /** What editors show: they hear of changes as CodeMirror would. */
   readonly editors = new Map<CellId, string>()
+  /** What rows show, and in which order: they look again when they are called. */
+  readonly #rows = new Map<CellId, Cell | undefined>()
+  #order: readonly CellId[]
   readonly #random: Random
   readonly #newId: () => string
 
@@ -22,7 +25,11 @@ export class Person {
     this.live = live
     this.#random = random
     this.#newId = newId
+    this.#order = live.store.visible()
+    live.store.subscribe("visible", () => (this.#order = live.store.visible()))
     for (const cell of CELLS) {
+      this.#rows.set(cell, live.store.cell(cell))
+      live.store.subscribeCell(cell, () => this.#rows.set(cell, live.store.cell(cell)))
       this.editors.set(cell, live.store.cell(cell)?.source ?? "")
       live.watchText(cell, (edit) => this.editors.set(cell, apply(this.editors.get(cell) ?? "", edit)))
     }
@@ -73,9 +80,13 @@ export class Person {
     ]
   }
 
-  /** Where editors show another text than the notebook has. */
+  /** Where editors show another text than the notebook has, or rows another cell or order. */
   faults(): string[] {
-    const texts = CELLS.map((cell) => [cell, this.live.store.cell(cell)?.source ?? "", this.editors.get(cell)])
-    return texts.filter(([, shown, edited]) => shown !== edited).map((text) => JSON.stringify(text))
+    const { store } = this.live
+    const texts = CELLS.map((cell) => [cell, store.cell(cell)?.source ?? "", this.editors.get(cell)])
+    const wrong = texts.filter(([, shown, edited]) => shown !== edited).map((text) => JSON.stringify(text))
+    const rows = CELLS.filter((cell) => this.#rows.get(cell) !== store.cell(cell)).map((cell) => `the row of ${cell}`)
+    const order = liveCells(store.get()).map(({ id }) => id)
+    return [...wrong, ...rows, ...(order.join() === this.#order.join() ? [] : [`order ${this.#order.join()}, not ${order.join()}`])]
   }
 }

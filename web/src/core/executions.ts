@@ -68,7 +68,7 @@ export function queueEffect(copy: WorkingCopy, entry: Entry, effect: RunCell): v
 /** Code without a cell waits: behind all cells, and in nobody's view. */
 export function addScratch(copy: WorkingCopy, entry: Entry, event: ScratchRequested): void {
   forgetScratches(copy)
-  copy.map("cells").set(event.cell, {
+  copy.putCell({
     ...DEFAULTS.Cell,
     id: event.cell,
     kind: event.kind ?? "code",
@@ -95,7 +95,7 @@ function forgetScratches(copy: WorkingCopy): void {
     if (kept <= SCRATCHES) continue
     forgetDisplays(copy, cell)
     copy.list("order").splice(place, 1)
-    copy.map("cells").delete(cell.id)
+    copy.dropCell(cell.id)
   }
 }
 

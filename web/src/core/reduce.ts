@@ -61,6 +61,11 @@ export class Fold {
     return this.#copy.now
   }
 
+  /** The cells that may differ from those of the notebook that it began with. */
+  get touched(): ReadonlySet<CellId> {
+    return this.#copy.touched
+  }
+
   /** Hand the notebook out for good: from here on it never changes. */
   notebook(): Notebook {
     return this.#copy.handOut()
@@ -257,7 +262,7 @@ function addCell(copy: WorkingCopy, entry: Entry, event: CellAdded): void {
   const before = copy.now.cells.get(event.cell)
   const order = copy.list("order")
   if (before) order.splice(order.indexOf(event.cell), 1)
-  copy.map("cells").set(event.cell, {
+  copy.putCell({
     ...DEFAULTS.Cell,
     id: event.cell,
     kind: event.kind ?? "code",

@@ -19,6 +19,8 @@ export class WorkingCopy {
   #isOwn = false
   readonly #own = new Set<keyof Notebook>()
   readonly #ownOutputs = new Set<readonly Output[]>()
+  /** The cells that were set or taken out, over all that this copy was through. */
+  readonly touched = new Set<CellId>()
 
   constructor(start: Notebook) {
     this.#now = start
@@ -62,8 +64,19 @@ export class WorkingCopy {
 
   /** Replace a cell by one with other values. */
   setCell(id: CellId, fields: Partial<Cell>): void {
-    const cell = cellOf(this.#now, id)
-    this.map("cells").set(id, { ...cell, ...fields })
+    this.putCell({ ...cellOf(this.#now, id), ...fields })
+  }
+
+  /** Take a cell in, or in the place of the one with its id. */
+  putCell(cell: Cell): void {
+    this.map("cells").set(cell.id, cell)
+    this.touched.add(cell.id)
+  }
+
+  /** Take a cell out for good. */
+  dropCell(id: CellId): void {
+    this.map("cells").delete(id)
+    this.touched.add(id)
   }
 
   /** The outputs of an execution, as a list that nobody else holds. */

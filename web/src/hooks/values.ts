@@ -4,7 +4,7 @@ import { useCallback, useMemo, useSyncExternalStore } from "react"
 import { isEditedSince } from "../core/staleness.ts"
 import type { Cell, CellId, Notebook } from "../core/types.gen.ts"
 import type { Live } from "../sync/live.ts"
-import type { Listener, Stop } from "../sync/store.ts"
+import type { Listener, NotebookStore, Stop } from "../sync/store.ts"
 
 /** What `Value` is, and whatever else can be looked at. */
 export interface Readable<T> {
@@ -22,10 +22,15 @@ export function useAsked<T, A>(value: Readable<T>, ask: (value: T) => A): A {
   return useSyncExternalStore(value.subscribe, () => ask(value.get()))
 }
 
+/** What `ask` finds in the store: asked again when a field is another object. */
+function useStored<A>({ store }: Live, field: Parameters<NotebookStore["subscribe"]>[0], ask: (store: NotebookStore) => A): A {
+  const subscribe = useCallback((listener: Listener) => store.subscribe(field, listener), [store, field])
+  return useSyncExternalStore(subscribe, () => ask(store))
+}
+
 /** A field of the notebook that is shown. */
 export function useField<K extends keyof Notebook>(live: Live, field: K): Notebook[K] {
-  const subscribe = useCallback((listener: Listener) => live.store.subscribe(field, listener), [live, field])
-  return useSyncExternalStore(subscribe, () => live.store.field(field))
+  return useStored(live, field, (store) => store.field(field))
 }
 
 /** A cell that is shown; undefined when there is none of that id. */
@@ -64,49 +69,20 @@ function isDrawnAlike(one: Cell, other: Cell): boolean {
 
 /** A question about the notebook and its cells, answered with a text or a number; for what few components ask. */
 export function useShown<A extends string | number | boolean | null>(live: Live, ask: (notebook: Notebook) => A): A {
-  const subscribe = useCallback((listener: Listener) => live.store.subscribe("cells", listener), [live])
-  return useSyncExternalStore(subscribe, () => ask(live.store.get()))
+  return useStored(live, "cells", (store) => ask(store.get()))
 }
 
 /** The stale cells, all of them. */
 export function useStale(live: Live): ReadonlySet<CellId> {
-  const subscribe = useCallback((listener: Listener) => live.store.subscribe("stale", listener), [live])
-  return useSyncExternalStore(subscribe, () => live.store.stale())
+  return useStored(live, "stale", (store) => store.stale())
 }
 
 /** Whether one cell is stale. */
 export function useIsStale(live: Live, id: CellId): boolean {
-  const subscribe = useCallback((listener: Listener) => live.store.subscribe("stale", listener), [live])
-  return useSyncExternalStore(subscribe, () => live.store.stale().has(id))
+  return useStored(live, "stale", (store) => store.stale().has(id))
 }
 
 /** The ids of the cells that a person sees, from top to bottom: the same array as long as it has the same cells. */
 export function useLiveOrder(live: Live): readonly CellId[] {
-  const order = liveOrder(live)
-  return useSyncExternalStore(order.subscribe, order.get)
-}
-
-const ORDERS = new WeakMap<Live, Readable<readonly CellId[]>>()
-
-/** The same, outside components. */
-export function liveOrder(live: Live): Readable<readonly CellId[]> {
-  const known = ORDERS.get(live)
-  if (known) return known
-  let notebook: Notebook | null = null
-  let ids: readonly CellId[] = []
-  const get = (): readonly CellId[] => {
-    const now = live.store.get()
-    if (now.cells === notebook?.cells && now.order === notebook.order) return ids
-    notebook = now
-    const next = now.order.filter((id) => now.cells.get(id)?.removed === false)
-    if (next.length !== ids.length || next.some((id, index) => id !== ids[index])) ids = next
-    return ids
-  }
-  const subscribe = (listener: Listener): Stop => {
-    const stops = [live.store.subscribe("cells", listener), live.store.subscribe("order", listener)]
-    return () => stops.forEach((stop) => stop())
-  }
-  const order = { get, subscribe }
-  ORDERS.set(live, order)
-  return order
+  return useStored(live, "visible", (store) => store.visible())
 }

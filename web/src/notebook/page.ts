@@ -16,7 +16,6 @@ import type { CursorPlace } from "../actions/view.ts"
 import { pointLength } from "../core/points.ts"
 import type { CellChange, CellId, CellKind, LogId } from "../core/types.gen.ts"
 import type { PanelSpec } from "../hooks/panel.ts"
-import { liveOrder } from "../hooks/values.ts"
 import { newCell } from "../sync/browser.ts"
 import { ServerClock } from "../sync/clock.ts"
 import type { Cancel } from "../sync/clock.ts"
@@ -91,7 +90,7 @@ export class Page implements PageContext {
     this.presence = presence
     this.lanes = new Lanes(made.log, parts)
     this.clock = new ServerClock(parts.clock)
-    this.view = new View(() => liveOrder(open.live).get())
+    this.view = new View(open.live.store.visible)
     this.history = new History(open.live, { actor: open.me.actor }, () => tellProposed({ page: this }, { kind: "recorded", proposed: true }))
     this.lastDurations = new LastDurations((cell) => parts.api.cellRuns(made.log, cell))
     this.panel = new Value(parts.storage.getItem(RAIL_KEY))
@@ -108,14 +107,14 @@ export class Page implements PageContext {
     setClock()
     this.lanes.start()
     this.presence.start()
-    const order = liveOrder(this.live)
-    let before = order.get()
+    const { store } = this.live
+    let before = store.visible()
     this.#stops.push(
       socket.welcome.subscribe(setClock),
-      order.subscribe(() => {
+      store.subscribe("visible", () => {
         const was = before
-        before = order.get()
-        if (was !== before) this.view.settle(was)
+        before = store.visible()
+        this.view.settle(was)
       }),
       this.view.focus.subscribe(() => this.#moved(this.view.focus.get())),
       this.view.mode.subscribe(() => {

@@ -7,6 +7,7 @@
  */
 
 import type { CellId } from "../core/types.gen.ts"
+import { isSameList } from "../sync/reuse.ts"
 
 export interface Section {
   /** The cell that it begins with; of the first one, a name of its own, as others may come before its cells. */
@@ -36,8 +37,4 @@ function beginsSection(id: CellId): boolean {
   let hash = 0x811c9dc5
   for (let index = 0; index < id.length; index += 1) hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193)
   return (hash >>> 8) % AVERAGE === 0
-}
-
-function isSameList(one: readonly CellId[], other: readonly CellId[]): boolean {
-  return one.length === other.length && one.every((id, index) => id === other[index])
 }

@@ -1,16 +1,13 @@
 /** The changed cells one after the other, each with its difference. */
 
 import type { CellId } from "../core/types.gen.ts"
-import { liveOrder } from "../hooks/values.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { seenOf } from "../sync/seen.ts"
 
 /** The cells that can be gone to, from top to bottom. */
 export function changedCells(context: PageContext): readonly CellId[] {
   const marked = seenOf(context.live).marked.get()
-  return liveOrder(context.live)
-    .get()
-    .filter((cell) => marked.has(cell))
+  return context.live.store.visible().filter((cell) => marked.has(cell))
 }
 
 /** Go to the next changed cell, or to the one before; from the last to the first. The first step may stay where one is. */
@@ -21,7 +18,7 @@ export function walk(context: PageContext, step: 1 | -1): void {
     context.notify({ text: "Nobody else changed a cell since you were here." })
     return
   }
-  const order = liveOrder(context.live).get()
+  const order = context.live.store.visible()
   const here = order.indexOf(context.focused() ?? "")
   const mayStay = seen.open.get().size === 0
   const isAhead = (cell: CellId): boolean => {

@@ -41,7 +41,7 @@ function interleave(seed: number, count: number): [StandInServer, TestWindow[]] 
     if (random.chance(0.35)) window.person.move()
     else window.step()
     const faults = window.person.faults()
-    if (faults.length) throw new Error(`Seed ${seed}: an editor of ${window.name} shows otherwise: ${faults.join(", ")}`)
+    if (faults.length) throw new Error(`Seed ${seed}: what ${window.name} sees is otherwise: ${faults.join(", ")}`)
   }
   settle(windows)
   return [server, windows]

@@ -15,7 +15,7 @@ import type { Cancel, Clock } from "./clock.ts"
 import type { Fault } from "./fault.ts"
 import type { Me } from "./frames.ts"
 import { Patience } from "./patience.ts"
-import { baseOf, editedCells, Pending } from "./pending.ts"
+import { baseOf, editedCells, editsOf, Pending } from "./pending.ts"
 import type { Act, Author, PendingJson, TextChanges } from "./pending.ts"
 import type { Answer, Socket } from "./socket.ts"
 import { NotebookStore, Value } from "./store.ts"
@@ -81,6 +81,8 @@ export class Live {
   #reached: { readonly seq: number; readonly then: () => void }[] = []
   #confirmed: Notebook
   #textSeqs: ReadonlyMap<CellId, number> = new Map()
+  /** The cells that may be others now than those that are shown; null when any may. */
+  #touched: readonly CellId[] | null = []
   #pending = new Pending()
   #timer: Cancel = () => undefined
   #isFollowing = false
@@ -204,6 +206,7 @@ export class Live {
       folding.add(entry)
     }
     this.#confirmed = folding.notebook()
+    this.#touched = this.#touched && [...this.#touched, ...folding.touched]
     this.#changed(changes)
     this.#arrive()
   }
@@ -248,6 +251,7 @@ export class Live {
   adopt(left: Pending, texts: Journal["texts"] = []): void {
     this.#textSeqs = new Map([...this.#textSeqs, ...texts.map(([cell, seq]) => [cell, seq] as const)])
     if (texts.length) this.#confirmed = withTexts(this.#confirmed, texts)
+    this.#touched = null
     this.#pending.append(left, this.#now())
     this.#changed()
   }
@@ -257,6 +261,7 @@ export class Live {
     this.#confirmed = notebook
     this.#pending = pending
     this.#textSeqs = new Map()
+    this.#touched = null
     this.#changed()
     this.#arrive()
   }
@@ -265,12 +270,16 @@ export class Live {
 
   /** Show, keep and send. `changes` are of texts that are shown; `typedIn` is the cell whose editor has it already. */
   #changed(changes: TextChanges = NO_CHANGES, typedIn: CellId | null = null): void {
-    const { cells } = this.store.get()
-    this.store.put(reused(this.store.get(), this.#pending.over(this.#confirmed, this.#author), this.#confirmed))
+    const before = this.store.get()
+    const over = this.#pending.over(this.#confirmed, this.#author)
+    const among = this.#touched && [...this.#touched, ...over.touched]
+    // What is touched now is shown otherwise than the log has it: what waits may be gone the next time.
+    this.#touched = [...over.touched]
+    const differing = this.store.put(reused(before, over), among)
     this.#parts.keep(this.journal())
     this.waiting.set(this.#pending.acts.length + this.#pending.typed.size)
     if (!this.isWaiting) this.#patience.end()
-    this.#listeners.tell(cells, this.store.get().cells, changes, typedIn)
+    this.#listeners.tell(differing, before.cells, this.store.get().cells, changes, typedIn)
     this.#send()
   }
 
@@ -377,15 +386,6 @@ export class Live {
     this.#outcomes.delete(id)
     settled?.(outcome)
   }
-}
-
-/** The edits that events are, by cell. */
-function editsOf(events: readonly KnownEvent[]): TextChanges {
-  const edits: TextChanges = new Map()
-  for (const event of events) {
-    if (event.type === "source_edited") edits.set(event.cell, compose(edits.get(event.cell) ?? [], event.edit ?? []))
-  }
-  return edits
 }
 
 /** The notebook with other texts in its cells. */

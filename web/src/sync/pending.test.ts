@@ -31,7 +31,7 @@ function waiting(...acts: Act[]): Pending {
 }
 
 function shown(pending: Pending, notebook = BEGUN): string | undefined {
-  return pending.over(notebook, AUTHOR).cells.get("a")?.source
+  return pending.over(notebook, AUTHOR).notebook.cells.get("a")?.source
 }
 
 function recorded(pending: Pending, event: Entry): string | undefined {

@@ -46,6 +46,12 @@ export interface Author {
   readonly on_behalf_of: ActorId | null
 }
 
+/** The confirmed notebook with what waits over it, and the cells that are touched by that. */
+export interface Overlaid {
+  readonly notebook: Notebook
+  readonly touched: Iterable<CellId>
+}
+
 /** What changed in the texts that are shown, other than by typing here: by cell, in code points of the text before. */
 export type TextChanges = Map<CellId, Edit>
 /** The confirmed text of a cell; undefined where there is no such cell. */
@@ -244,9 +250,9 @@ export class Pending {
 
   // ---- What is shown
 
-  /** The notebook with all of it, and what was typed. Cells that nothing here touches are the same objects. */
-  over(confirmed: Notebook, author: Author): Notebook {
-    if (this.isEmpty) return confirmed
+  /** The notebook with all of it, and what was typed. Cells that are not `touched` are the same objects. */
+  over(confirmed: Notebook, author: Author): Overlaid {
+    if (this.isEmpty) return { notebook: confirmed, touched: [] }
     const folding = new Fold(confirmed)
     const show = (id: EventId, at: string, seq: number, event: KnownEvent): void => {
       const shown = predicted(folding.now, event)
@@ -254,7 +260,7 @@ export class Pending {
     }
     for (const act of this.acts) for (const { id, event } of act.parts) show(id, act.at, act.seq, event)
     for (const { id, cell, seq, edit } of this.typed.values()) show(id, "", seq, { type: "source_edited", cell, edit })
-    return folding.notebook()
+    return { notebook: folding.notebook(), touched: folding.touched }
   }
 }
 
@@ -270,6 +276,15 @@ export function editedCells(act: Act): Set<CellId> {
   const cells = new Set<CellId>()
   for (const { event } of act.parts) if (event.type === "source_edited") cells.add(event.cell)
   return cells
+}
+
+/** The edits that events are, by cell. */
+export function editsOf(events: readonly KnownEvent[]): TextChanges {
+  const edits: TextChanges = new Map()
+  for (const event of events) {
+    if (event.type === "source_edited") edits.set(event.cell, compose(edits.get(event.cell) ?? [], event.edit ?? []))
+  }
+  return edits
 }
 
 /** The number of the log that the edits of an act were sent against. */

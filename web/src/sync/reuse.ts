@@ -3,23 +3,23 @@
  * as new objects with the same values. Whoever looks at a cell must not be called for those.
  */
 
-import type { Cell, Notebook } from "../core/types.gen.ts"
+import type { Cell, CellId, Notebook } from "../core/types.gen.ts"
+import type { Overlaid } from "./pending.ts"
 
-/** `shown` with the cells and the order of `before` where those are equal. It is the caller's own, and is changed. */
-export function reused(before: Notebook, shown: Notebook, confirmed: Notebook): Notebook {
-  if (shown === confirmed) return shown
-  const order = isSameList(before.order, shown.order) ? before.order : shown.order
-  if (shown.cells === confirmed.cells) return { ...shown, order }
-  const cells = new Map(shown.cells)
-  for (const [id, cell] of cells) {
-    const known = before.cells.get(id)
-    if (known && known !== cell && cell !== confirmed.cells.get(id) && isSameCell(known, cell)) cells.set(id, known)
+/** What is shown, with the cells and the order of `before` where those are equal. */
+export function reused(before: Notebook, { notebook, touched }: Overlaid): Notebook {
+  const order = isSameList(before.order, notebook.order) ? before.order : notebook.order
+  let cells: Map<CellId, Cell> | null = null
+  for (const id of touched) {
+    const [was, now] = [before.cells.get(id), notebook.cells.get(id)]
+    if (was && now && was !== now && isSameCell(was, now)) cells = (cells ?? new Map(notebook.cells)).set(id, was)
   }
-  return { ...shown, cells, order }
+  return cells || order !== notebook.order ? { ...notebook, cells: cells ?? notebook.cells, order } : notebook
 }
 
-function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.length === other.length && one.every((each, index) => each === other[index])
+/** Whether two lists have the same in the same order. */
+export function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one === other || (one.length === other.length && one.every((each, index) => each === other[index]))
 }
 
 function isSameCell(one: Cell, other: Cell): boolean {
@@ -29,10 +29,13 @@ function isSameCell(one: Cell, other: Cell): boolean {
 type Compare = (one: object, other: object) => boolean
 
 function isSame(one: object, other: object, inner: Compare): boolean {
-  const fields = new Map(Object.entries(other))
+  const fields = other as Readonly<Record<string, unknown>>
   return Object.entries(one).every(([name, value]: [string, unknown]) => {
-    const its: unknown = fields.get(name)
-    if (Object.is(value, its)) return true
-    return typeof value === "object" && typeof its === "object" && value !== null && its !== null && inner(value, its)
+    const its = fields[name]
+    return Object.is(value, its) || (isObject(value) && isObject(its) && inner(value, its))
   })
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null
 }

@@ -6,6 +6,7 @@
 
 import { staleCells } from "../core/staleness.ts"
 import type { Cell, CellId, Notebook } from "../core/types.gen.ts"
+import { isSameList } from "./reuse.ts"
 
 export type Listener = () => void
 /** Ends a subscription. */
@@ -42,18 +43,23 @@ const STALE_MILLISECONDS = 100
 /** How many are called at once when other cells are stale: one edit may make a thousand so, and keys come in between. */
 const MOST_AT_ONCE = 50
 
+/** What is found out of the notebook's fields: looked at as they are. */
+type Derived = "stale" | "visible"
+
 /** The notebook that is shown, by field and by cell. */
 export class NotebookStore {
   #notebook: Notebook
   #stale: ReadonlySet<CellId> | null = null
+  #visible: readonly CellId[]
   #isStaleDue = false
   readonly #later: Later
-  readonly #fields = new Map<keyof Notebook | "stale", Set<Listener>>()
+  readonly #fields = new Map<keyof Notebook | Derived, Set<Listener>>()
   readonly #cells = new Map<CellId, Set<Listener>>()
 
   /** Which cells are stale is found out `later`, once for many changes: it takes a look at all of them. */
   constructor(notebook: Notebook, later: Later = (_, call) => call()) {
     this.#notebook = notebook
+    this.#visible = visibleCells(notebook)
     this.#later = later
   }
 
@@ -73,7 +79,10 @@ export class NotebookStore {
     return this.#stale
   }
 
-  subscribe(field: keyof Notebook | "stale", listener: Listener): Stop {
+  /** The ids of the cells that a person sees, from top to bottom: the same array as long as it has the same cells. */
+  readonly visible = (): readonly CellId[] => this.#visible
+
+  subscribe(field: keyof Notebook | Derived, listener: Listener): Stop {
     return listen(this.#fields, field, listener)
   }
 
@@ -81,22 +90,27 @@ export class NotebookStore {
     return listen(this.#cells, id, listener)
   }
 
-  /** Show another notebook, and call those who look at what differs. */
-  put(next: Notebook): void {
+  /**
+   * Show another notebook, and call those who look at what differs. `among` has the cells that may differ; without them,
+   * any may. Returns those that do.
+   */
+  put(next: Notebook, among: Iterable<CellId> | null = null): readonly CellId[] {
     const before = this.#notebook
-    if (next === before) return
+    if (next === before) return []
+    const cells = next.cells === before.cells ? [] : differing(before.cells, next.cells, among)
+    const mayMove = next.order !== before.order || cells.some((id) => before.cells.get(id)?.removed !== next.cells.get(id)?.removed)
+    const visible = mayMove ? visibleCells(next) : this.#visible
+    const isMoved = !isSameList(visible, this.#visible)
     this.#notebook = next
+    if (isMoved) this.#visible = visible
     const changed: Listener[] = []
     for (const [field, listeners] of this.#fields) {
-      if (field !== "stale" && next[field] !== before[field]) changed.push(...listeners)
+      if (field === "visible" ? isMoved : field !== "stale" && next[field] !== before[field]) changed.push(...listeners)
     }
-    if (next.cells !== before.cells) {
-      for (const [id, listeners] of this.#cells) {
-        if (next.cells.get(id) !== before.cells.get(id)) changed.push(...listeners)
-      }
-    }
+    for (const id of cells) changed.push(...(this.#cells.get(id) ?? []))
     for (const listener of changed) listener()
     if (next.cells !== before.cells || next.order !== before.order) this.#findStale()
+    return cells
   }
 
   #findStale(): void {
@@ -118,6 +132,17 @@ export class NotebookStore {
     const rest = listeners.slice(MOST_AT_ONCE)
     if (rest.length) this.#later(0, () => this.#callSome(rest))
   }
+}
+
+type Cells = ReadonlyMap<CellId, Cell>
+
+/** The cells that are other objects, or are in one of both only. */
+function differing(before: Cells, now: Cells, among: Iterable<CellId> | null): CellId[] {
+  return [...new Set(among ?? [...before.keys(), ...now.keys()])].filter((id) => before.get(id) !== now.get(id))
+}
+
+function visibleCells({ order, cells }: Notebook): readonly CellId[] {
+  return order.filter((id) => cells.get(id)?.removed === false)
 }
 
 function listen<K>(listeners: Map<K, Set<Listener>>, key: K, listener: Listener): Stop {

@@ -28,11 +28,9 @@ export class TextListeners {
     return () => void this.#ofAll.delete(listener)
   }
 
-  /** Tell what changed. `changes` are the edits that led there, where they are known; `typedIn` shows its text already. */
-  tell(before: Cells, now: Cells, changes: TextChanges, typedIn: CellId | null): void {
-    if (before === now) return
-    const cells = this.#ofAll.size > 0 ? now.keys() : this.#ofCells.keys()
-    for (const cell of [...cells]) {
+  /** Tell what changed of these cells. `changes` are the edits that led there, where known; `typedIn` shows its text already. */
+  tell(cells: readonly CellId[], before: Cells, now: Cells, changes: TextChanges, typedIn: CellId | null): void {
+    for (const cell of cells) {
       const [from, to] = [before.get(cell)?.source ?? "", now.get(cell)?.source ?? ""]
       if (from === to) continue
       const change = changes.get(cell)
