@@ -1,7 +1,17 @@
-"""Count the modules of ours that each journey of docs/explanation/architecture.md touches: those of which a function is called.
+"""Count the modules of ours that each journey of docs/explanation/architecture.md goes through.
 
-Each journey runs in a process of its own, on a fresh folder, with a real kernel, file, socket or repository. What is called
-while modules are imported does not count, nor what sets the scene; other processes (kernels, runtimes, git) are not traced.
+A module counts when one of its functions is called in the process under trace, between the first and the last step of the
+journey, in any thread. What does not count:
+
+- what is called while modules are imported, and what Python generates (the methods of dataclasses and structs);
+- properties: they are read like fields, and most are all that a module of data has to call;
+- `__init__`: what is only made, and not used on this journey, is nothing that a reader opens; nor a module's `__getattr__`;
+- what sets the scene: for an agent, a browser and a mirror the workspace is open, and closed again, outside the trace. The
+  first journey is a whole process, from its first line to its exit;
+- other processes: kernels, the runtime that runs an agent's cell, git.
+
+Each journey runs in a process of its own, on a fresh folder, with a real kernel, file, socket or repository, and fails
+unless it comes to its usual end.
 
     python tools/trace_journeys.py            # the five figures
     python tools/trace_journeys.py --modules  # and the modules behind them
@@ -9,9 +19,11 @@ while modules are imported does not count, nor what sets the scene; other proces
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import contextlib
 import inspect
+import io
 import os
 import signal
 import sqlite3
@@ -21,8 +33,9 @@ import tempfile
 import threading
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
@@ -57,8 +70,29 @@ class Tracer:
         code = frame.f_code
         if not self._is_on or event != "call" or code.co_filename in self.modules:
             return
-        if code.co_filename.startswith(SOURCE) and code.co_flags & inspect.CO_NEWLOCALS and not _is_imported(frame):
+        if code.co_filename.startswith(SOURCE) and _is_step(code) and not _is_imported(frame):
             self.modules.add(code.co_filename)
+
+
+def _is_step(code: CodeType) -> bool:
+    """Whether this is a function that a reader of the journey follows: no class body, no constructor, no property."""
+    function = code.co_qualname.partition(".<locals>")[0]
+    if not code.co_flags & inspect.CO_NEWLOCALS or function.rpartition(".")[2] == "__init__":
+        return False
+    return function != "__getattr__" and function not in _properties(code.co_filename)
+
+
+@cache
+def _properties(path: str) -> frozenset[str]:
+    """Return the qualified names of the properties that a module defines."""
+    return frozenset(
+        f"{owner.name}.{function.name}"
+        for owner in ast.walk(ast.parse(Path(path).read_text("utf-8")))
+        if isinstance(owner, ast.ClassDef)
+        for function in owner.body
+        if isinstance(function, ast.FunctionDef)
+        and any(isinstance(mark, ast.Name) and mark.id.endswith("property") for mark in function.decorator_list)
+    )
 
 
 def _is_imported(frame: FrameType | None) -> bool:
@@ -78,26 +112,26 @@ def run_a_notebook(folder: Path, traced: Traced) -> None:
 
 
 def edit_by_an_agent(folder: Path, traced: Traced) -> None:
-    """The tool `edit` of an agent, with `run`. The kernel's runtime is another process."""
+    """The tool `edit` of an agent, with `run`: from the call to its answer. The kernel's runtime is another process."""
     from quire.connection import connect
     from quire.doors.mcp.tool_call import call
     from quire.doors.mcp.tools import TOOLS
     from quire.verbs.answers.answer import Here
 
-    async def edit_and_run(**run: str) -> str:
+    async def edit(**run: str) -> str:
         workspace = await connect(folder)
         here = Here(workspace=workspace, folder=folder, may_start=True)
         insert = {"op": "insert", "after": "end", "source": "6 * 7"}
-        answer = await call(here, TOOLS["edit"], {"notebook": "n", "edits": [insert], **run})
+        with traced() if run else contextlib.nullcontext():
+            answer = await call(here, TOOLS["edit"], {"notebook": "n", "edits": [insert], **run})
         await workspace.close()
         return answer.text
 
     _quire("init")
-    asyncio.run(edit_and_run())
+    asyncio.run(edit())
     try:
         _quire("execute", "n", "-c", "1")  # starts a runtime
-        with traced():
-            answer = asyncio.run(edit_and_run(run="changed"))
+        answer = asyncio.run(edit(run="changed"))
         if "42" not in answer:
             sys.exit(f"The cell did not run:\n{answer}")
     finally:
@@ -167,9 +201,13 @@ def compare_in_git(folder: Path, traced: Traced) -> None:
     _quire("convert", "notebook.py", "old.ipynb")
     new = (folder / "old.ipynb").read_text().replace("top = 2", "top = 3")
     (folder / "new.ipynb").write_text(new)
-    arguments = ["diff", "", "notebook.ipynb", "old.ipynb", "1" * 40, "100644", "new.ipynb", "2" * 40, "100644"]
-    with traced(), _quietly():
-        main(arguments)
+    sides = ("old.ipynb", "1" * 40, "100644", "new.ipynb", "2" * 40, "100644")
+    printed = io.BytesIO()
+    with redirect_stdout(io.TextIOWrapper(printed)), traced():
+        main(["diff", "{}", "notebook.ipynb", *sides])
+        difference = printed.getvalue().decode()
+    if "+top = 3" not in difference or "@@" not in difference:
+        sys.exit(f"The cells were not compared:\n{difference}")
 
 
 JOURNEYS: dict[str, Callable[[Path, Traced], None]] = {
