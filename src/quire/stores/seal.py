@@ -16,8 +16,18 @@ from ..core.errors import BadInput, Conflict, QuireError, Refused
 from ..core.ids import HOUSE_KEYS, WORKSPACE_LOG, LogId, key_owner
 from .store import Append, AppendOutcome, Prune, UnsealedRecord
 
+COLUMNS = "log, seq, id, key, cause, at, actor, on_behalf_of, type, payload, digest, hash, imported, redacted"
+"""Of the table of events: what a `Record` holds, in its order."""
+LINE = "log, kind, seq, hash, at, name, archived, created_at, created_by"
+"""Of the table of logs."""
 KEY_OWNER = f"CASE WHEN substr(key, 1, {len(HOUSE_KEYS)}) = '{HOUSE_KEYS}' THEN '' ELSE actor END"
 """`key_owner`, as databases say it. It stands in their unique indexes, so it never changes."""
+
+
+def record_from(row: Sequence[object]) -> Record:
+    """Return a row with COLUMNS as a record. In SQLite its flags are 0 and 1."""
+    *fields, imported, redacted = row
+    return Record(*fields, bool(imported), bool(redacted))  # pyright: ignore[reportCallIssue, reportArgumentType] - the columns are Record's
 
 
 class RepeatedRecords(msgspec.Struct, kw_only=True):

@@ -19,7 +19,7 @@ from ...core.errors import Unavailable
 from ...core.ids import WORKSPACE_LOG, ActorId, EventId, LogId, key_owner
 from ..index import IndexRows, table_of
 from ..index_refresh import compare_index, refresh_index
-from ..seal import KEY_OWNER
+from ..seal import COLUMNS, KEY_OWNER, LINE
 from ..store import (
     PAGE,
     PAGE_BYTES,
@@ -50,7 +50,7 @@ from .query import Asker
 from .reachability import Reach, waited_for
 from .schema import prepare
 from .server_connection import DatabaseSchema, Links, PostgresConnection, connect
-from .writer import COLUMNS, LINE, PostgresWriter
+from .writer import PostgresWriter
 
 FOLLOW_TRIES = 6
 """How often a follower tries to read from a server that is away before it gives up, each time with all PAUSES."""

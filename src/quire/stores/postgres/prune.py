@@ -10,10 +10,10 @@ from msgspec.structs import astuple
 from ...core.chain import Head, Record
 from ...core.ids import WORKSPACE_LOG, LogId
 from ..index import table_of
-from ..seal import KEY_OWNER, check_prune, seal_note
+from ..seal import COLUMNS, KEY_OWNER, LINE, check_prune, seal_note
 from ..store import CompactionOutcome, Prune, PrunedLog, Sizes
 from .server_connection import DatabaseSchema, PostgresConnection
-from .writer import COLUMNS, LINE, LOCK
+from .writer import LOCK
 
 VACUUM_SECONDS = 3600.0
 _GONE = "log, kind, seq, hash, at, name, created_at, pruned_at"

@@ -19,7 +19,7 @@ from msgspec.structs import astuple
 from ...core.chain import Head, Record
 from ...core.errors import QuireError, Unavailable
 from ...core.ids import LogId
-from ..seal import RepeatedRecords, SealedBatch, seal, wanted
+from ..seal import COLUMNS, LINE, RepeatedRecords, SealedBatch, seal, wanted
 from ..store import Append, AppendOutcome, LogSummary
 from .server_connection import (
     CLOSE_SECONDS,
@@ -43,7 +43,6 @@ _HEADS = 10_000
 _WAKE_BYTES = 4000
 """PostgreSQL takes less than 8000 bytes with a notification; without names, everybody is woken."""
 
-COLUMNS = "log, seq, id, key, cause, at, actor, on_behalf_of, type, payload, digest, hash, imported, redacted"
 _TEXT, _NUMBER, _FLAG = "text[]", "bigint[]", "boolean[]"
 _TYPES = (_TEXT, _NUMBER, *(_TEXT,) * 10, _FLAG, _FLAG)
 
@@ -89,7 +88,6 @@ grown AS (
     WHERE logs.log = record.log AND record.is_head)
 SELECT free, pg_notify($18, $19) FROM place
 """
-LINE = "log, kind, seq, hash, at, name, archived, created_at, created_by"
 _NOTE = f"""
 INSERT INTO logs ({LINE}) SELECT * FROM unnest({arrays((_TEXT, _TEXT, _NUMBER, *(_TEXT,) * 3, _FLAG, _TEXT, _TEXT))})
 ON CONFLICT (log) DO UPDATE SET name = excluded.name, archived = excluded.archived

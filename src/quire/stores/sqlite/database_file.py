@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ...core.errors import QuireError, Refused, Unavailable
+from ..index import KEYS, ORDERS, TABLES
 from ..seal import KEY_OWNER
-from .query import index_schema
 
 APPLICATION_ID = 0x51756972  # "Quir"
 SCHEMA = 4
@@ -249,3 +249,18 @@ def explain(error: Exception, path: Path) -> Exception:
     if isinstance(error, sqlite3.Error | OSError):
         return Unavailable(f"{path} cannot be used: {told}. Nothing was recorded.")
     return error
+
+
+def index_schema() -> str:
+    """The SQL that makes the tables of the index."""
+    statements = [
+        f"CREATE TABLE index_{name} ({', '.join(f'{column} {_type(kind)}' for column, kind in columns.items())}, "
+        f"PRIMARY KEY ({', '.join(KEYS[name])})) WITHOUT ROWID, STRICT;"
+        for name, columns in TABLES.items()
+    ]
+    statements += [f"CREATE INDEX index_{name}_order ON index_{name} ({', '.join(ORDERS[name])});" for name in ORDERS]
+    return "\n".join(statements)
+
+
+def _type(kind: str) -> str:
+    return "INTEGER" if kind == "boolean" else kind.upper()

@@ -15,8 +15,10 @@ from functools import partial
 
 from ...core.chain import Record
 from ...core.errors import BadInput, Refused, Unavailable
-from ..index import KEYS, ORDERS, TABLES, IndexRows
+from ..index import TABLES, IndexRows
+from ..seal import COLUMNS
 from ..store import LogInfo, PrunedLog, Table
+from .database_file import index_schema
 
 VIEWS: dict[str, str] = {
     "events": """SELECT log, seq, id, key, cause, at,
@@ -38,21 +40,6 @@ MAX_VALUE_BYTES = 64 * 1024 * 1024
 """The largest value that a query may make up: one `zeroblob` must not take all the memory."""
 _COUNTED = {"events", "logs", "pruned", *(f"index_{name}" for name in TABLES)}
 _FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"}
-
-
-def index_schema() -> str:
-    """The SQL that makes the tables of the index."""
-    statements = [
-        f"CREATE TABLE index_{name} ({', '.join(f'{column} {_type(kind)}' for column, kind in columns.items())}, "
-        f"PRIMARY KEY ({', '.join(KEYS[name])})) WITHOUT ROWID, STRICT;"
-        for name, columns in TABLES.items()
-    ]
-    statements += [f"CREATE INDEX index_{name}_order ON index_{name} ({', '.join(ORDERS[name])});" for name in ORDERS]
-    return "\n".join(statements)
-
-
-def _type(kind: str) -> str:
-    return "INTEGER" if kind == "boolean" else kind.upper()
 
 
 def _create_views(connection: sqlite3.Connection) -> str:
@@ -138,7 +125,7 @@ def ask_rows(
     connection = sqlite3.connect(":memory:")
     try:
         connection.executescript(
-            "CREATE TABLE events (log, seq, id, key, cause, at, actor, on_behalf_of, type, payload, digest, hash, imported, redacted);"
+            f"CREATE TABLE events ({COLUMNS});"
             "CREATE TABLE logs (log, kind, seq, at, name, archived, created_at, created_by);"
             "CREATE TABLE pruned (log, kind, seq, hash, at, name, created_at, pruned_at);" + index_schema()
         )

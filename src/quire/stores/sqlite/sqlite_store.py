@@ -25,7 +25,7 @@ from ...core.ids import ActorId, EventId, LogId, key_owner
 from ...disk import in_thread
 from ..index import INDEX, REPLACED, TABLES, IndexRows, table_of
 from ..index_refresh import compare_index, refresh_index
-from ..seal import KEY_OWNER
+from ..seal import COLUMNS, KEY_OWNER, LINE, record_from
 from ..store import (
     PAGE,
     PAGE_BYTES,
@@ -48,10 +48,10 @@ from ..store import (
 )
 from ..wakeups import Wakes
 from .change_notifier import SqliteNews
-from .database_file import connect, explain, let_go, prepare
-from .prune import COLUMNS, LINE, compact, pruned, pruned_of, record_from, sizes
-from .query import ask, index_schema
-from .writer import SqliteWriter, WriteRequest
+from .database_file import connect, explain, index_schema, let_go, prepare
+from .prune import compact, pruned, sizes
+from .query import ask
+from .writer import SqliteWriter, WriteRequest, pruned_of
 
 READERS = 4
 QUERIES = 32

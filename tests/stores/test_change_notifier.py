@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from quire.core.ids import LogId
-from quire.stores.sqlite import change_notifier, file_notify, writer
-from quire.stores.sqlite.file_notify import FileListener, folder_of, notify
+from quire.stores.sqlite import change_notifier, writer
+from quire.stores.sqlite.change_notifier import FileListener, folder_of, notify
 from quire.stores.sqlite.sqlite_store import SqliteStore
 
 from ..contracts.test_store import LOG, append
@@ -70,7 +70,7 @@ async def test_where_the_system_cannot_tell_it_is_looked(
     def none_left(self: FileListener) -> None:
         raise OSError("too many open files")
 
-    monkeypatch.setattr(file_notify.FileListener, "_open", none_left)
+    monkeypatch.setattr(change_notifier.FileListener, "_open", none_left)
     monkeypatch.setattr(change_notifier, "UNTOLD_SECONDS", NEVER)
     assert await seen_by(*stores) == [1, 2]
 
@@ -104,4 +104,4 @@ def test_only_who_follows_a_log_is_woken_by_it_and_who_follows_all_by_each(tmp_p
 
 
 def _file(log: str) -> str:
-    return file_notify.file_of(LogId(log))
+    return change_notifier.file_of(LogId(log))
