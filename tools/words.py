@@ -1,12 +1,12 @@
 """Print what in src/ a newcomer would not guess: crowded folders, names used twice, bare gerunds and participles.
 
-Nothing fails: it is a mirror. A name that is right all the same stands in EXCEPTIONS, with the reason.
+Nothing fails: it is a mirror. A name that is right all the same stands in one of the three lists, with the reason.
 """
 
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +24,16 @@ EXCEPTIONS = {
     "Known": "an actor, as docs/reference names it",
 }
 """Words that look like gerunds or participles, and may stay."""
+SHARED_MODULES = {
+    "format": "each format's `read` and `write`, which formats/registry.py finds by this name",
+    "prune": "the same part of two stores",
+    "query": "the same part of two stores",
+    "writer": "the same part of two stores",
+}
+SHARED_CLASSES = {
+    "Notebook": "scrapbook's own word: quire/scrapbook.py offers its API under its names",
+}
+"""Names that stand in several places and mean the same in each, or that are not ours to choose."""
 _BARE = re.compile(
     r"_?([A-Za-z][a-z]*(ing|ed)|[Tt]old|[Ll]eft|[Kk]ept|[Ss]hown|[Ff]ound|[Hh]eld|[Ss]een|[Ss]aid|[Hh]eard|[Ss]ent|[Rr]an)"
 )
@@ -42,12 +52,12 @@ def classes(paths: Iterable[Path]) -> Iterator[tuple[str, Path]]:
                 yield node.name, path
 
 
-def places(named: Iterable[tuple[str, Path]]) -> dict[str, list[str]]:
-    """Return where each name stands, for those that stand in several places."""
+def places(named: Iterable[tuple[str, Path]], shared: Collection[str]) -> dict[str, list[str]]:
+    """Return where each name stands, for those that stand in several places and are not known to be shared."""
     found: dict[str, list[str]] = defaultdict(list)
     for name, path in named:
         found[name].append(str(path.relative_to(SOURCE)))
-    return {name: each for name, each in sorted(found.items()) if len(each) > 1}
+    return {name: each for name, each in sorted(found.items()) if len(each) > 1 and name not in shared}
 
 
 def bare(names: Iterable[tuple[str, Path]]) -> list[tuple[str, Path]]:
@@ -77,8 +87,14 @@ def main() -> None:
         f"Folders of more than {MOST_MODULES} modules",
         (f"{path.relative_to(ROOT)}: {count}" for path, count in crowded),
     )
-    show("Module names in several folders", (f"{name}: {', '.join(at)}" for name, at in places(stems).items()))
-    show("Classes defined more than once", (f"{name}: {', '.join(at)}" for name, at in places(public).items()))
+    show(
+        "Module names in several folders",
+        (f"{name}: {', '.join(at)}" for name, at in places(stems, SHARED_MODULES).items()),
+    )
+    show(
+        "Classes defined more than once",
+        (f"{name}: {', '.join(at)}" for name, at in places(public, SHARED_CLASSES).items()),
+    )
     show("Modules named by a bare gerund or participle", (str(path.relative_to(ROOT)) for _, path in bare(stems)))
     show("Classes named by one", (f"{name}: {path.relative_to(ROOT)}" for name, path in bare(defined)))
 

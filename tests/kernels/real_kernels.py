@@ -9,10 +9,10 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from quire.kernels import protocol
+from quire.kernels import kernel_protocol
 from quire.kernels.environments import find
 from quire.kernels.kernel_client import KernelClient
-from quire.kernels.protocol import Kernel, Spec
+from quire.kernels.kernel_protocol import Kernel, Spec
 from quire.outputs.display_events import KernelMessage
 
 HERE = Path(__file__).parent
@@ -35,7 +35,7 @@ def script(code: str, *, is_ours: bool = False) -> Spec:
 @asynccontextmanager
 async def started(spec: Spec | None = None, *, relayed: bool = False) -> AsyncGenerator[tuple[Kernel, KernelClient]]:
     """A kernel that answers, and its client; gone afterwards."""
-    kernel = await protocol.start(spec or python(), cwd=Path("/"), env=ENV, relayed=relayed)
+    kernel = await kernel_protocol.start(spec or python(), cwd=Path("/"), env=ENV, relayed=relayed)
     client = KernelClient(kernel)
     try:
         await client.ready(PATIENCE)

@@ -6,14 +6,14 @@ import asyncio
 import sys
 from pathlib import Path
 
-from quire.kernels import protocol
+from quire.kernels import kernel_protocol
 
 from .real_kernels import ENV, script
 
 
 async def main() -> None:
     spec = script("taken = []\nwhile True: taken.append(bytes(1_000_000))")
-    kernel = await protocol.start(spec, cwd=Path("/"), env=ENV)
+    kernel = await kernel_protocol.start(spec, cwd=Path("/"), env=ENV)
     ended = await kernel.ended()
     sys.stdout.write(f"the kernel {ended.why}")
     await kernel.close()

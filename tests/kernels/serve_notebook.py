@@ -17,7 +17,7 @@ from quire.actors.runtime.live_runtime import ServeOptions, serve
 from quire.connection import connect_store
 from quire.core import events as e
 from quire.core.ids import LogId
-from quire.kernels.protocol import adopt_served
+from quire.kernels.kernel_protocol import adopt_served
 from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
 from quire.workspace.protocol import Workspace

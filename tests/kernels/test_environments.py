@@ -13,7 +13,7 @@ import pytest
 
 from quire.core.errors import BadInput, Unavailable
 from quire.kernels.environments import find
-from quire.kernels.protocol import Spec
+from quire.kernels.kernel_protocol import Spec
 
 from .real_kernels import said, started, text
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from quire.core import events as e
 from quire.core.events import Draft, KnownEvent
 from quire.core.ids import CellId, ExecutionId
-from quire.kernels import protocol
-from quire.kernels.protocol import Kernel
+from quire.kernels import kernel_protocol
+from quire.kernels.kernel_protocol import Kernel
 from quire.kernels.relay.execution_state import DraftIds, Once
 from quire.kernels.relay.relay_frames import packed, unpacked
 from quire.outputs.streams import Blob, kept
@@ -28,7 +28,7 @@ EXECUTION = ExecutionId("01M7GFVPH90000000000000001")
 async def both() -> AsyncGenerator[tuple[Kernel, Kernel]]:
     """Two kernels."""
     sleep = script("import time; time.sleep(600)")
-    both = [await protocol.start(sleep, cwd=Path("/"), env=ENV) for _ in range(2)]
+    both = [await kernel_protocol.start(sleep, cwd=Path("/"), env=ENV) for _ in range(2)]
     yield both[0], both[1]
     for each in both:
         await each.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quire.core.errors import NotFound
-from quire.kernels import protocol
+from quire.kernels import kernel_protocol
 
 from .real_kernels import ENV, script, until
 from .test_local_kernel import SLEEP, lives
@@ -16,18 +16,18 @@ pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 async def test_a_kernel_that_is_left_for_a_time_is_gone_after_it_if_nobody_uses_it() -> None:
-    kernel = await protocol.start(script(SLEEP), cwd=Path("/"), env=ENV, grace_seconds=0)
+    kernel = await kernel_protocol.start(script(SLEEP), cwd=Path("/"), env=ENV, grace_seconds=0)
     await kernel.leave(0.5)
     await until(lambda: not lives(kernel.pid))
     with pytest.raises(NotFound):
-        await protocol.adopt(kernel.id)
+        await kernel_protocol.adopt(kernel.id)
 
 
 async def test_whoever_goes_on_with_it_has_it_for_as_long_as_they_like() -> None:
-    first = await protocol.start(script(SLEEP), cwd=Path("/"), env=ENV, grace_seconds=0)
+    first = await kernel_protocol.start(script(SLEEP), cwd=Path("/"), env=ENV, grace_seconds=0)
     await first.leave(60)
-    kernel = await protocol.adopt(first.id)
-    other = await protocol.start(script(SLEEP), cwd=Path("/"), env=ENV, grace_seconds=0)
+    kernel = await kernel_protocol.adopt(first.id)
+    other = await kernel_protocol.start(script(SLEEP), cwd=Path("/"), env=ENV, grace_seconds=0)
     await other.leave(0.5)
     # The one that nobody uses goes; by then the other would have gone as well.
     await until(lambda: not lives(other.pid))

@@ -14,10 +14,10 @@ import pytest_asyncio
 from msgspec.structs import replace
 
 from quire.core.errors import Conflict, Unavailable
-from quire.kernels import protocol
+from quire.kernels import kernel_protocol
 from quire.kernels.kernel_client import KernelClient, KernelDied, stop
+from quire.kernels.kernel_protocol import Spec
 from quire.kernels.process.exit_status import ProcessExit
-from quire.kernels.protocol import Spec
 from quire.outputs.display_events import KernelMessage
 
 from .real_kernels import ENV, PATIENCE, python, said, script, started, text, until
@@ -400,7 +400,9 @@ while True:
 
 
 async def test_a_kernel_that_cannot_start_says_why(relayed: bool) -> None:
-    kernel = await protocol.start(script("raise SystemExit('out of ink')"), cwd=Path("/"), env=ENV, relayed=relayed)
+    kernel = await kernel_protocol.start(
+        script("raise SystemExit('out of ink')"), cwd=Path("/"), env=ENV, relayed=relayed
+    )
     client = KernelClient(kernel)
     with pytest.raises(Unavailable, match=r"(?s)Kernel 'script' .* ended with exit status 1.*out of ink"):
         await client.ready(PATIENCE)
@@ -409,7 +411,9 @@ async def test_a_kernel_that_cannot_start_says_why(relayed: bool) -> None:
 
 
 async def test_a_kernel_that_never_answers_is_not_waited_for(relayed: bool) -> None:
-    kernel = await protocol.start(script("import time; time.sleep(600)"), cwd=Path("/"), env=ENV, relayed=relayed)
+    kernel = await kernel_protocol.start(
+        script("import time; time.sleep(600)"), cwd=Path("/"), env=ENV, relayed=relayed
+    )
     client = KernelClient(kernel)
     with pytest.raises(Unavailable, match=r"did not answer within 0\.2 seconds"):
         await client.ready(0.2)
@@ -419,7 +423,7 @@ async def test_a_kernel_that_never_answers_is_not_waited_for(relayed: bool) -> N
 
 async def test_an_interpreter_without_what_a_kernel_needs_says_so(relayed: bool) -> None:
     spec = replace(python(), argv=(sys.executable, "-S", *python().argv[1:]))
-    kernel = await protocol.start(spec, cwd=Path("/"), env=ENV, relayed=relayed)
+    kernel = await kernel_protocol.start(spec, cwd=Path("/"), env=ENV, relayed=relayed)
     client = KernelClient(kernel)
     with pytest.raises(Unavailable, match=r"No module named"):
         await client.ready(PATIENCE)

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from quire.core.errors import BadInput, Conflict, NotFound, Unavailable
-from quire.kernels import protocol
+from quire.kernels import kernel_protocol
+from quire.kernels.kernel_protocol import Kernel, Spec
 from quire.kernels.process.connection_dir import all_folders
 from quire.kernels.process.exit_status import ProcessExit
-from quire.kernels.protocol import Kernel, Spec
 
 from ..fork_server import Talking
 from .real_kernels import ENV, PATIENCE, python, said, script, started, text, until
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 async def start(spec: Spec, cwd: Path = Path("/"), **more: str) -> Kernel:
-    return await protocol.start(spec, cwd=cwd, env={**ENV, **more})
+    return await kernel_protocol.start(spec, cwd=cwd, env={**ENV, **more})
 
 
 async def ended(kernel: Kernel) -> ProcessExit:
@@ -208,12 +208,12 @@ def user(grace_seconds: float, code: str | None = None) -> tuple[Talking, str, i
 async def test_after_sigkill_of_its_client_a_kernel_is_gone_when_the_grace_is_over() -> None:
     process, id, pid = user(0.5)
     with pytest.raises(Conflict, match="in use"):
-        await protocol.adopt(id)
+        await kernel_protocol.adopt(id)
     process.kill()
     await until(lambda: not lives(pid))
     await until(lambda: not list(all_folders().iterdir()))
     with pytest.raises(NotFound, match="is gone"):
-        await protocol.adopt(id)
+        await kernel_protocol.adopt(id)
 
 
 async def test_within_the_grace_the_next_process_finds_the_kernel_as_it_was() -> None:
@@ -221,7 +221,7 @@ async def test_within_the_grace_the_next_process_finds_the_kernel_as_it_was() ->
 
     process, id, pid = user(PATIENCE, "x = 41")
     process.kill()
-    kernel = await protocol.adopt(id)
+    kernel = await kernel_protocol.adopt(id)
     assert kernel.pid == pid
     client = KernelClient(kernel)
     await client.ready(PATIENCE)
@@ -234,12 +234,12 @@ async def test_within_the_grace_the_next_process_finds_the_kernel_as_it_was() ->
 
 
 async def test_a_kernel_that_is_left_lives_until_somebody_ends_it() -> None:
-    kernel = await protocol.start(script(SLEEP), cwd=Path("/"), env=ENV, grace_seconds=0)
+    kernel = await kernel_protocol.start(script(SLEEP), cwd=Path("/"), env=ENV, grace_seconds=0)
     await kernel.leave()
     process, _, pid = user(0)
     process.kill()
     await until(lambda: not lives(pid))
-    again = await protocol.adopt(kernel.id)
+    again = await kernel_protocol.adopt(kernel.id)
     assert lives(again.pid)
     await again.close()
     assert not lives(again.pid)
@@ -247,15 +247,15 @@ async def test_a_kernel_that_is_left_lives_until_somebody_ends_it() -> None:
 
 async def test_a_kernel_that_another_run_has_used_since_is_not_given_away() -> None:
     """What the first had defined may be another thing now."""
-    kernel = await protocol.start(script(SLEEP), cwd=Path("/"), env=ENV)
+    kernel = await kernel_protocol.start(script(SLEEP), cwd=Path("/"), env=ENV)
     kernel.used_by("first")
     await kernel.leave()
-    again = await protocol.adopt(kernel.id, "first")
+    again = await kernel_protocol.adopt(kernel.id, "first")
     again.used_by("second")
     await again.leave()
     with pytest.raises(Conflict, match="has gone on with run second"):
-        await protocol.adopt(kernel.id, "first")
-    last = await protocol.adopt(kernel.id, "second")
+        await kernel_protocol.adopt(kernel.id, "first")
+    last = await kernel_protocol.adopt(kernel.id, "second")
     assert lives(last.pid)
     await last.close()
 
@@ -263,7 +263,7 @@ async def test_a_kernel_that_another_run_has_used_since_is_not_given_away() -> N
 @pytest.mark.parametrize("id", ["", "..", "../x", "nothing", "\0", "x" * 300])
 async def test_an_id_that_is_none_finds_nothing(id: str) -> None:
     with pytest.raises(NotFound):
-        await protocol.adopt(id)
+        await kernel_protocol.adopt(id)
 
 
 # ---- Memory

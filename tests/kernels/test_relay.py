@@ -12,10 +12,10 @@ import pytest
 
 from quire.core.errors import Conflict
 from quire.core.ids import ActorId, LogId
-from quire.kernels import protocol
+from quire.kernels import kernel_protocol
 from quire.kernels.kernel_client import KernelClient
+from quire.kernels.kernel_protocol import AdoptedKernel, Kernel
 from quire.kernels.process.connection_dir import all_folders
-from quire.kernels.protocol import AdoptedKernel, Kernel
 from quire.kernels.relay.relay_frames import VERSION, framed
 
 from .killable_runtimes import LOG, House, folders, printed, relay_of, waiting
@@ -63,7 +63,7 @@ async def test_it_is_small_and_has_nothing_of_ours(monkeypatch: pytest.MonkeyPat
 
 
 async def test_closing_leaves_no_process_and_no_file() -> None:
-    kernel = await protocol.start(script("import time; time.sleep(600)"), cwd=Path("/"), env=ENV, relayed=True)
+    kernel = await kernel_protocol.start(script("import time; time.sleep(600)"), cwd=Path("/"), env=ENV, relayed=True)
     relay = relay_of(kernel.pid)
     assert lives(relay) and folders() == [kernel.id]
     await kernel.close()
@@ -73,20 +73,20 @@ async def test_closing_leaves_no_process_and_no_file() -> None:
 
 
 async def test_a_kernel_that_is_left_is_found_as_it_was_with_a_new_relay_or_without() -> None:
-    kernel = await protocol.start(python(), cwd=Path("/"), env=ENV, relayed=True)
+    kernel = await kernel_protocol.start(python(), cwd=Path("/"), env=ENV, relayed=True)
     client, first = await served(kernel), relay_of(kernel.pid)
     await said(client, "x = 41")
     client.close()
     await kernel.leave()
     assert not lives(first)
     for relayed in (True, False):
-        kernel = await protocol.adopt(kernel.id, relayed=relayed)
+        kernel = await kernel_protocol.adopt(kernel.id, relayed=relayed)
         client = KernelClient(kernel)
         await client.ready(PATIENCE)
         assert text(await said(client, "x += 1; print(x)")) == ("42\n" if relayed else "43\n")
         client.close()
         await kernel.leave()
-    kernel = await protocol.adopt(kernel.id)
+    kernel = await kernel_protocol.adopt(kernel.id)
     await kernel.close()
     assert folders() == []
 
@@ -99,7 +99,7 @@ async def test_a_path_too_long_for_a_socket_is_no_hindrance(tmp_path: Path, monk
         kernel.serves(WHERE, LOG, ME)
         assert text(await said(client, "print(1)")) == "1\n"
         with pytest.raises(Conflict, match="in use"):
-            await protocol.adopt_served(WHERE, LOG)
+            await kernel_protocol.adopt_served(WHERE, LOG)
 
 
 # ---- Who may have it
@@ -109,7 +109,7 @@ async def test_of_two_who_adopt_at_once_one_wins(house: House) -> None:
     runtime = await house.start()
     runtime.kill()
     where = str(house.folder)
-    both = await asyncio.gather(*[protocol.adopt_served(where, LOG) for _ in range(2)], return_exceptions=True)
+    both = await asyncio.gather(*[kernel_protocol.adopt_served(where, LOG) for _ in range(2)], return_exceptions=True)
     (adopted,) = [each for each in both if isinstance(each, AdoptedKernel)]
     (refused,) = [each for each in both if isinstance(each, Conflict)]
     assert "in use by another process" in str(refused)
@@ -123,16 +123,16 @@ async def test_only_what_serves_this_notebook_of_this_workspace_is_adopted(house
     runtime = await house.start()
     runtime.kill()
     where = str(house.folder)
-    assert await protocol.adopt_served(where, LogId("another")) is None
-    assert await protocol.adopt_served(WHERE, LOG) is None
-    assert await protocol.adopt_served(where, LOG, ME) is None
-    adopted = await protocol.adopt_served(where, LOG)
+    assert await kernel_protocol.adopt_served(where, LogId("another")) is None
+    assert await kernel_protocol.adopt_served(WHERE, LOG) is None
+    assert await kernel_protocol.adopt_served(where, LOG, ME) is None
+    adopted = await kernel_protocol.adopt_served(where, LOG)
     assert adopted is not None and adopted.actor == f"runtime:test-{adopted.kernel.id}"
     await adopted.kernel.close()
 
 
 async def test_a_password_in_an_address_is_not_written_down() -> None:
-    kernel = await protocol.start(script("import time; time.sleep(600)"), cwd=Path("/"), env=ENV, relayed=True)
+    kernel = await kernel_protocol.start(script("import time; time.sleep(600)"), cwd=Path("/"), env=ENV, relayed=True)
     kernel.serves(WHERE, LOG, ME)
     files = [each for each in (all_folders() / kernel.id).iterdir() if each.is_file()]
     assert "serves.json" in {each.name for each in files}
@@ -200,7 +200,7 @@ async def test_without_a_runtime_for_too_long_kernel_and_relay_are_gone(house: H
     runtime.kill()
     await until(lambda: not lives(runtime.kernel) and not lives(runtime.relay))
     await until(lambda: folders() == [])
-    assert await protocol.adopt_served(str(house.folder), LOG) is None
+    assert await kernel_protocol.adopt_served(str(house.folder), LOG) is None
 
 
 async def test_a_relay_whose_kernel_ended_with_nothing_to_tell_ends_too(house: House) -> None:

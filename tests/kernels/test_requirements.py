@@ -13,7 +13,7 @@ from quire.core.ids import CellId
 from quire.core.sheet.sheet import Sheet, SheetCell
 from quire.formats import registry
 from quire.kernels.environments import find
-from quire.kernels.protocol import Spec
+from quire.kernels.kernel_protocol import Spec
 from quire.kernels.requirements import MissingRequirements, Needs, missing, needs_of
 
 from .test_environments import environment

@@ -9,7 +9,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from quire.kernels import protocol
+from quire.kernels import kernel_protocol
 from quire.kernels.kernel_client import KernelClient
 
 from .real_kernels import ENV, PATIENCE, python, said, script
@@ -17,7 +17,7 @@ from .real_kernels import ENV, PATIENCE, python, said, script
 
 async def main(grace_seconds: float, code: str | None) -> None:
     spec = script("import time; time.sleep(600)") if code is None else python()
-    kernel = await protocol.start(spec, cwd=Path("/"), env=ENV, grace_seconds=grace_seconds)
+    kernel = await kernel_protocol.start(spec, cwd=Path("/"), env=ENV, grace_seconds=grace_seconds)
     if code is not None:
         client = KernelClient(kernel)
         await client.ready(PATIENCE)

@@ -20,10 +20,10 @@ from quire.core import events as e
 from quire.core.events import Draft
 from quire.core.ids import ExecutionId, LogId, RuntimeId
 from quire.core.notebook.notebook import Cell, Execution, Notebook
-from quire.kernels import protocol
+from quire.kernels import kernel_protocol
 from quire.kernels.environments import find
 from quire.kernels.kernel_client import KernelClient
-from quire.kernels.protocol import Spec
+from quire.kernels.kernel_protocol import Spec
 from quire.kernels.relay.execution_state import DraftIds, Flight, Once, recorded
 from quire.outputs.recorder import Recorder, Straight
 from quire.outputs.secrets import Remover
@@ -137,7 +137,7 @@ def _spec(language: str) -> Spec:
 
 
 async def main(folder: str, log: LogId, orphan_seconds: float, language: str = "python") -> None:
-    found = await protocol.adopt_served(folder, log)
+    found = await kernel_protocol.adopt_served(folder, log)
     if found is not None:
         workspace = await connect_store(folder, identities.runtime(found.actor.removeprefix("runtime:")))
         client = KernelClient(found.kernel, found.flight)
@@ -146,7 +146,7 @@ async def main(folder: str, log: LogId, orphan_seconds: float, language: str = "
         if found.flight is not None:
             await runtime.go_on(found.flight)
     else:
-        kernel = await protocol.start(
+        kernel = await kernel_protocol.start(
             _spec(language), cwd=Path(folder), env=ENV, relayed=True, orphan_seconds=orphan_seconds, grace_seconds=1
         )
         workspace = await connect_store(folder, identities.runtime(f"test-{kernel.id}"))

@@ -12,8 +12,8 @@ from quire.core.events import BlobRef, Draft, Fault, KnownEvent, RunSource
 from quire.core.ids import CellId, ExecutionId, LogId, RuntimeId
 from quire.core.text import source_hash
 from quire.core.values import Json
+from quire.doors.cli.printer import parameters_text, spent
 from quire.formats.value_text import value_text
-from quire.runs.durations import parameters_text, spent
 from quire.runs.records.run_comparison import Comparison, compare
 from quire.runs.records.run_records import listed, listing, matches, record_of
 from quire.stores.blobs.memory_blobs import MemoryBlobs

@@ -23,8 +23,8 @@ from ..core.errors import BadInput, Unavailable
 from ..formats.registry import LANGUAGES
 from .interpreters import interpreter as interpreter_for
 from .kernel_environment import kernel_environment
+from .kernel_protocol import Spec
 from .process.prestart import LAUNCH
-from .protocol import Spec
 
 # What cells type is in the log: a second copy on disk costs ten milliseconds a cell. Nobody polls for a
 # parent: kernels/process/watchdog.py does. And ipykernel sleeps after each cell, for outputs to get ahead of the reply: we wait for both.

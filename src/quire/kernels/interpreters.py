@@ -1,4 +1,4 @@
-"""Which Python a notebook runs in, when nobody names a kernel: the one that its author works with.
+"""Which Python a notebook runs in when nobody names a kernel, and how Quire starts a Python process of its own.
 
 Only what is cheap to import is here: `kernels/process/prestart.py` looks before anything else is loaded.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -54,3 +55,18 @@ def is_trusted(path: Path) -> bool:
     mode = path.parent.stat().st_mode
     shared = mode & stat.S_ISVTX and mode & stat.S_IWOTH
     return not shared or path.lstat().st_uid in (0, os.getuid())
+
+
+# ---- Processes of our own: never with modules out of the folder that the process works in. A workspace's folder holds what
+# others wrote. A `json.py` in it must not run in a process that has rights of its own, nor break it. So every argv of ours
+# is made here.
+
+
+def python_command(module: str, *arguments: str) -> list[str]:
+    """Return the argv that runs a module of ours, wherever the process works."""
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def isolated_python(*words: str) -> list[str]:
+    """Return the argv for a program that needs the standard library only: no packages, and no variable counts."""
+    return [sys.executable, "-I", "-S", *words]

@@ -11,9 +11,9 @@ from typing import Any
 from ..core.errors import Conflict, Unavailable
 from ..core.values import Json
 from ..outputs.display_events import KernelMessage
+from .kernel_protocol import Kernel
 from .kernel_request import LAST_WORDS_SECONDS, KernelDied, KernelRequest
 from .process.exit_status import ProcessExit
-from .protocol import Kernel
 from .relay.execution_state import Flight
 from .transport.jupyter_wire import ReceivedMessage
 

@@ -32,7 +32,7 @@ from ..core.results import script_table
 from ..core.sheet.sheet import Sheet
 from . import sql_cells
 from .environments import ask
-from .protocol import Spec
+from .kernel_protocol import Spec
 
 _NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _LOOK_UP = """

@@ -17,7 +17,8 @@ from ..core import codec
 from ..core.errors import BadInput
 from ..core.events import BlobRef, Fault
 from ..core.notebook.notebook import INLINE_TEXT
-from ..core.sheet.conversion import is_json, is_text, parted
+from ..core.sheet.conversion import parted
+from ..core.sheet.sheet import is_json, is_text
 from ..core.values import Json
 from .secrets import Remover
 from .streams import Blob, kept

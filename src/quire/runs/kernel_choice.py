@@ -20,7 +20,7 @@ from ..core.sheet.sheet import OURS
 from ..core.values import Json
 from ..kernels.environments import find, registered
 from ..kernels.kernel_environment import kernel_environment
-from ..kernels.protocol import Spec
+from ..kernels.kernel_protocol import Spec
 from ..workspace.clock import new_id
 from ..workspace.wire.bodies import KernelFound, KernelsFound
 

@@ -23,7 +23,7 @@ from ..core.sheet.sheet import Sheet
 from ..kernels import sql_cells
 from ..kernels.env_file import variables
 from ..kernels.kernel_environment import kernel_environment
-from ..kernels.protocol import Spec
+from ..kernels.kernel_protocol import Spec
 from ..kernels.requirements import MissingRequirements, Needs, missing, needs_of
 from ..outputs.secrets import Remover
 

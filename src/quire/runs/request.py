@@ -27,7 +27,7 @@ from ..formats.papermill import prepared_only, without_markers
 from ..formats.path_templates import fill_path
 from ..kernel import startup_source
 from ..kernels.environments import find
-from ..kernels.protocol import GRACE_SECONDS, Spec
+from ..kernels.kernel_protocol import GRACE_SECONDS, Spec
 from ..outputs.secrets import Remover
 from ..workspace.clock import new_id
 from .kernel_choice import find_chosen, preferred_kernel

@@ -25,7 +25,7 @@ from ..core.sheet.sheet import SheetCell
 from ..core.text import source_hash
 from ..core.values import untag
 from ..formats import registry
-from ..kernels.protocol import adopt
+from ..kernels.kernel_protocol import adopt
 from ..outputs.secrets import has_mark
 from ..workspace.clock import new_id
 from ..workspace.protocol import Workspace

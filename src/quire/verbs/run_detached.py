@@ -26,8 +26,8 @@ from ..core.sheet.sheet import Sheet
 from ..core.values import Json
 from ..formats import registry
 from ..formats.terminal_safe import one_line, plain
+from ..kernels.interpreters import python_command
 from ..kernels.kernel_environment import kernel_environment, store_variables
-from ..kernels.python_command import python_command
 from ..runs.detached import Apart, Began
 from ..runs.records.run_snapshot import as_left
 from ..workspace.clock import new_id

@@ -20,7 +20,7 @@ from quire.core.notebook.notebook import Notebook
 from quire.core.outcome import outcome_of
 from quire.core.sheet.sheet import Sheet, SheetCell
 from quire.kernels.environments import find
-from quire.kernels.protocol import Spec
+from quire.kernels.kernel_protocol import Spec
 from quire.outputs.display_events import KernelMessage
 from quire.stores.blobs.memory_blobs import MemoryBlobs
 from quire.stores.memory_store import MemoryStore

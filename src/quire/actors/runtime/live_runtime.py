@@ -24,8 +24,8 @@ from ...core.ids import ActorId, EventId, ExecutionId, LogId, RuntimeId
 from ...core.notebook.notebook import Cell, Execution, Notebook
 from ...core.values import Json
 from ...kernels.kernel_client import KernelClient, stop
+from ...kernels.kernel_protocol import AdoptedKernel, Spec, start
 from ...kernels.memory_limit import keep_within
-from ...kernels.protocol import AdoptedKernel, Spec, start
 from ...kernels.relay.execution_state import DraftIds, Flight, Once, recorded
 from ...kernels.sql_cells import as_code
 from ...outputs.recorder import Recorder

@@ -13,7 +13,7 @@ from ...core.ids import ExecutionId, LogId, RuntimeId
 from ...core.notebook.notebook import Cell, Execution, Notebook
 from ...core.text import source_hash
 from ...core.values import Json
-from ...kernels.protocol import Kernel
+from ...kernels.kernel_protocol import Kernel
 from ...workspace.clock import new_id
 from ...workspace.lanes.runtime_info import open_executions
 from ...workspace.protocol import Workspace

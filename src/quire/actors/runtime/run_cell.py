@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections import deque
 from collections.abc import Callable
 from math import inf
 from time import monotonic
@@ -18,7 +19,7 @@ from ...core.python.cell_names import analyse
 from ...core.text import source_hash
 from ...formats.terminal_safe import one_line
 from ...kernels.kernel_client import KernelClient, KernelDied, KernelRequest
-from ...kernels.relay.execution_state import Flight, StopNote
+from ...kernels.relay.execution_state import Flight, FlushNote, StopNote
 from ...outputs.display_events import ExecutionDisplays, KernelMessage
 from ...outputs.media import fault_in
 from ...outputs.recorder import Recorder
@@ -26,7 +27,6 @@ from ...outputs.secrets import Remover
 from ...outputs.streams import SpoolFile
 from ...outputs.widgets import WidgetStates
 from ...workspace.tasks import cancel_and_wait
-from .flush_policy import MOST_UNFLUSHED, FlushPolicy
 
 GRACE_SECONDS = 5.0
 """How long a cell may take to end after it was interrupted; then its kernel is killed."""
@@ -34,6 +34,10 @@ AGAIN_SECONDS = 0.8
 """A signal that comes so long after the first is a second one."""
 ABANDON_SECONDS = 60.0
 """How long a cell that is nobody's any more may take to end; then its kernel is killed."""
+
+TICK_SECONDS = 0.05
+"""How often what a running cell shows goes into the log."""
+MOST_UNFLUSHED = 2_000_000
 
 Stop: TypeAlias = Literal["cancelled", "timeout"]
 
@@ -365,3 +369,42 @@ def _unsaid(question: str | None, remover: Remover) -> Fault:
         return Fault(ename="Aborted", evalue="The kernel gave it up and did not say why.")
     asked = f"It asks for input, {one_line(remover.clean_text(question), 100)!r}, and nobody is there to answer."
     return Fault(ename="NoInput", evalue=asked)
+
+
+# ---- When what a cell shows goes into the log
+
+
+class FlushPolicy:
+    """At every tick; or, where an execution is gone through again, as it was before."""
+
+    def __init__(
+        self, client: KernelClient, recorder: Recorder, showing: ExecutionDisplays, flight: Flight | None
+    ) -> None:
+        self._client, self._recorder, self.showing = client, recorder, showing
+        self._loop = asyncio.get_running_loop()
+        self.is_again = flight is not None
+        self.was_stopped = flight is not None and flight.stopped is not None
+        self._before = deque(flight.flushes if flight is not None else ())
+        self._last = flight.last if flight is not None else 0
+        self._marked = 0
+        self.at = self._loop.time() + (0 if self.is_again else TICK_SECONDS)
+
+    async def catch_up(self, number: float = inf) -> None:
+        """Flush what had been flushed before this message came."""
+        while self._before and self._before[0] < number:
+            self._before.popleft()
+            await self._recorder.show(self.showing.flush())
+        self.is_again &= number <= self._last
+
+    async def flush(self, *, has_more: bool) -> None:
+        """Flush, and have it known before it is recorded: whoever goes through it again has to do it here, too."""
+        if self.is_again and has_more and self.showing.size <= MOST_UNFLUSHED:
+            return
+        if not has_more:
+            await self.catch_up()
+        shown = self.showing.flush()
+        if self._client.taken > self._marked and not self.is_again:
+            self._marked = self._client.taken
+            await self._client.mark(msgspec.json.encode(FlushNote(self._marked)))
+        await self._recorder.show(shown)
+        self.at = self._loop.time() + (0 if self.is_again else TICK_SECONDS)

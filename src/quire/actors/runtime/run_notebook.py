@@ -24,7 +24,7 @@ from ...core.sheet.sheet import Sheet, SheetCell
 from ...core.values import Json
 from ...formats.terminal_safe import one_line
 from ...kernels.kernel_client import KernelClient, stop
-from ...kernels.protocol import GRACE_SECONDS, KEEP_SECONDS, Spec, adopt, start
+from ...kernels.kernel_protocol import GRACE_SECONDS, KEEP_SECONDS, Spec, adopt, start
 from ...kernels.sql_cells import as_code
 from ...outputs.display_events import KernelMessage
 from ...outputs.recorder import Recorder, Straight

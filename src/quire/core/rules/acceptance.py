@@ -16,7 +16,8 @@ from ..errors import NotFound, Refused
 from ..ids import CommentId, check_id, check_name
 from ..notebook.notebook import Comment, Notebook
 from . import cell_rules, execution_rules, proposal_rules, run_rules
-from .context import SubmissionContext, known_cell
+from .cell_rules import known_cell
+from .context import SubmissionContext
 
 __all__ = ["SubmissionContext", "accept"]
 

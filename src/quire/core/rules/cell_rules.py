@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from .. import events as e
-from ..errors import BadInput, Refused
-from ..ids import CellId, EventId, LogId, check_cell_id, check_name
+from ..errors import BadInput, NotFound, Refused
+from ..ids import CellId, EventId, LogId, check_cell_id, check_name, nearest
 from ..notebook.notebook import Cell, Notebook
 from ..notebook.reduce import Fold
 from ..text import Edit, check_edit, difference, rebase, source_hash
-from .context import SubmissionContext, known_cell, live_cell
+from .context import SubmissionContext
 
 
 def accept(now: Notebook, event: e.CellChange, asking: SubmissionContext) -> e.CellChange:
@@ -218,3 +218,39 @@ def as_entry(
 ) -> e.Entry:
     """An entry for trying out what an event leads to."""
     return e.Entry(log=LogId(""), seq=seq, id=EventId(""), at=asking.at, actor=asking.actor, event=change)
+
+
+# ---- The cell that an event names
+
+
+def known_cell(now: Notebook, cell: CellId) -> Cell:
+    """The cell of that id, also a removed one, or NotFound with the nearest ids. What was executed without one is none."""
+    found = found_cell(now, cell)
+    if found.scratch:
+        raise Refused(f"{cell!r} is code that was executed without a cell; insert a cell with it instead.")
+    return found
+
+
+def found_cell(now: Notebook, cell: CellId) -> Cell:
+    """The same, or code that was executed without a cell."""
+    found = now.cells.get(cell)
+    if found is None:
+        live = [each.id for each in now.live_cells]
+        close = nearest(cell, live) or live[:3]
+        hint = f" Nearest: {', '.join(close)}." if close else " It has no cells yet."
+        raise NotFound(f"There is no cell {cell!r} in notebook {now.name!r}.{hint}", nearest=close)
+    return found
+
+
+def running_cell(now: Notebook, cell: CellId) -> Cell:
+    """A cell that is there, or code without one: what a runtime may run."""
+    found = found_cell(now, cell)
+    return found if found.scratch else live_cell(now, cell)
+
+
+def live_cell(now: Notebook, cell: CellId) -> Cell:
+    """The same, but a removed cell is not there either."""
+    found = known_cell(now, cell)
+    if found.removed:
+        raise NotFound(f"Cell {cell!r} of notebook {now.name!r} was removed. Add it again to bring it back.")
+    return found

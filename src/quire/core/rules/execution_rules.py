@@ -12,7 +12,8 @@ from ..ids import ActorId, CellId, ExecutionId, RuntimeId, actor_kind, check_cel
 from ..notebook.notebook import INLINE_TEXT, RUNS, Cell, Execution, Notebook
 from ..text import source_hash
 from ..values import Json
-from .context import SubmissionContext, live_cell, running_cell
+from .cell_rules import live_cell, running_cell
+from .context import SubmissionContext
 
 MOST_SCRATCH = 1_000_000
 """Characters of code that is executed without a cell."""

@@ -14,8 +14,8 @@ from ..notebook.executions import scratch_of
 from ..notebook.notebook import Notebook, Proposal
 from ..notebook.reduce import Fold
 from ..text import Edit, source_hash
-from .cell_rules import as_carried_over, as_entry, completed
-from .context import SubmissionContext, live_cell
+from .cell_rules import as_carried_over, as_entry, completed, live_cell
+from .context import SubmissionContext
 from .execution_rules import check_needed, check_request, check_scratch
 
 

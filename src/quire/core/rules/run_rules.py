@@ -10,7 +10,8 @@ from .. import events as e
 from ..errors import Conflict, NotFound, Refused
 from ..ids import actor_kind, check_name
 from ..notebook.notebook import Notebook, Run
-from .context import SubmissionContext, known_cell
+from .cell_rules import known_cell
+from .context import SubmissionContext
 from .execution_rules import check_run_held, check_runtime, is_called, names_of
 
 

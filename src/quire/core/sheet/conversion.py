@@ -25,7 +25,7 @@ from ..notebook.notebook import INLINE_TEXT, Cell, Notebook
 from ..text import source_hash
 from ..values import Json, tag, untag
 from .equality import same
-from .sheet import OURS, Sheet, SheetCell, is_json
+from .sheet import OURS, Sheet, SheetCell, is_json, is_text
 
 INLINE_BYTES = 1024
 """Bytes beyond this are a blob (rule 5); of text, INLINE_TEXT code points."""
@@ -41,12 +41,6 @@ FILE = "quire.file"
 
 Blobs = dict[str, tuple[bytes, str]]
 """Hash to bytes and media type: what has to be kept before the events that name it are submitted."""
-
-
-def is_text(media: str) -> bool:
-    """Whether nbformat keeps a media type as text; the others are Base64."""
-    main = media.partition(";")[0].strip().lower()
-    return main.startswith("text/") or main.endswith(("+xml", "/xml", "/javascript")) or main == "application/x-tex"
 
 
 # ---- From a notebook to a sheet

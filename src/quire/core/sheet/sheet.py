@@ -28,6 +28,12 @@ def is_json(media: str) -> bool:
     return media == "application/json" or (media.startswith("application/") and media.endswith("+json"))
 
 
+def is_text(media: str) -> bool:
+    """Whether nbformat keeps a media type as text; the others are Base64."""
+    main = media.partition(";")[0].strip().lower()
+    return main.startswith("text/") or main.endswith(("+xml", "/xml", "/javascript")) or main == "application/x-tex"
+
+
 class SheetCell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A cell as a file has it."""
 

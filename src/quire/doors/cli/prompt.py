@@ -31,8 +31,8 @@ class OnTerminal:
             return click.confirm("Run that now?", default=False, err=True)
 
 
-def somebody() -> OnTerminal | None:
-    """Whoever sits before this process, if anybody does: a question that nobody can see is never asked (rule 14)."""
+def terminal_prompter() -> OnTerminal | None:
+    """Return a prompter if stdin and stderr are terminals, else None: nobody would see the question (rule 14)."""
     # A stream that was closed before we began is None, whatever its type says.
     streams: tuple[Any, ...] = (sys.stdin, sys.stderr)
     return OnTerminal() if all(each is not None and each.isatty() for each in streams) else None

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from ...core.events import Display, Output, Raised, Stream
-from ...core.sheet.conversion import is_text
 from ...core.sheet.equality import as_text
-from ...core.sheet.sheet import is_json
+from ...core.sheet.sheet import is_json, is_text
 from ...core.values import Json
 from ...kernel import OURS, RECORD, SCRAP, carries, found_in
 from ..html.escape import size

@@ -12,8 +12,7 @@ from functools import cache
 from msgspec.structs import replace
 
 from ...core.ids import CellId
-from ...core.sheet.conversion import is_text
-from ...core.sheet.sheet import Sheet, SheetCell
+from ...core.sheet.sheet import Sheet, SheetCell, is_text
 from ...core.values import Json
 from .format import write
 

@@ -11,7 +11,7 @@ import msgspec
 from ...core import events as e
 from ...core.errors import Conflict, NotFound
 from ...core.ids import ActorId, LogId
-from ..protocol import AdoptedKernel
+from ..kernel_protocol import AdoptedKernel
 from ..relay import relay_client
 from ..relay.execution_state import ExecutionNote, Flight, FlushNote, Note, StopNote
 from ..relay.relay_frames import SOCKET, VERSION, framed

@@ -24,7 +24,7 @@ import msgspec
 
 from ...core.errors import Unavailable
 from ...core.ids import ActorId, LogId, RuntimeId
-from ..protocol import Spec
+from ..kernel_protocol import Spec
 from . import watchdog
 
 CONNECTION = "kernel.json"

@@ -25,9 +25,9 @@ import msgspec
 from ...core.errors import BadInput, Conflict, NotFound, Unavailable
 from ...core.ids import ActorId, LogId
 from ...workspace.log.process_id import began
+from ..interpreters import isolated_python
 from ..kernel_environment import kernel_environment
-from ..protocol import KEEP_SECONDS, KernelChannel, Spec
-from ..python_command import isolated_python
+from ..kernel_protocol import KEEP_SECONDS, KernelChannel, Spec
 from ..relay import relay_client
 from ..transport.channels import Channels
 from ..transport.jupyter_wire import ReceivedMessage

@@ -22,7 +22,7 @@ from ...outputs.recorder import Outlet
 from ...outputs.streams import Blob
 from ...workspace.clock import new_id
 from ...workspace.protocol import Workspace
-from ..protocol import Kernel
+from ..kernel_protocol import Kernel
 
 _SHOWN = (
     "execution_started",

@@ -21,8 +21,8 @@ import msgspec
 
 from ...core.errors import Unavailable
 from ...core.values import Json
-from ..protocol import ReplayStore
-from ..python_command import isolated_python
+from ..interpreters import isolated_python
+from ..kernel_protocol import ReplayStore
 from ..transport.channels import endpoint
 from ..transport.jupyter_wire import ReceivedMessage, Wire
 from .execution_state import ExecutionNote

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ...core.values import Json
-from ..protocol import ReplayStore
+from ..kernel_protocol import ReplayStore
 from .jupyter_wire import ReceivedMessage, Wire
 from .zmtp import LastWords, Link
 

@@ -34,7 +34,7 @@ from ...actors.runtime.store_lanes import lanes_beside
 from ...connection import FOLDER, ConnectTimeouts, connect_store
 from ...core.errors import Conflict, QuireError
 from ...core.ids import ActorId
-from ...kernels.protocol import AdoptedKernel, adopt_served
+from ...kernels.kernel_protocol import AdoptedKernel, adopt_served
 from ...workspace.identity import identities
 from ...workspace.local import LocalWorkspace
 from ...workspace.log.lock_renewal import KeptHold

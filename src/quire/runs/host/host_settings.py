@@ -17,7 +17,7 @@ from ...core.notebook.notebook import Notebook
 from ...core.sheet.conversion import sheet_of
 from ...kernel import startup_source
 from ...kernels.kernel_environment import kernel_environment
-from ...kernels.protocol import AdoptedKernel
+from ...kernels.kernel_protocol import AdoptedKernel
 from ...workspace.lanes.lane_messages import COMMS
 from ...workspace.protocol import LaneAccess, Workspace
 from ...workspace.tasks import alongside

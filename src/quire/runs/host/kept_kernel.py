@@ -21,7 +21,7 @@ from ...core.sheet.conversion import sheet_of
 from ...kernel import startup_source
 from ...kernels.env_file import variables
 from ...kernels.kernel_environment import kernel_environment
-from ...kernels.protocol import AdoptedKernel, Kernel, adopt
+from ...kernels.kernel_protocol import AdoptedKernel, Kernel, adopt
 from ...kernels.requirements import needs_of
 from ...workspace.protocol import Workspace
 from ..locations import is_remote, is_standard

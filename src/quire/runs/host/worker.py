@@ -27,7 +27,7 @@ from ...actors.runtime.store_lanes import lanes_beside
 from ...core.errors import NotFound, QuireError, Refused, Unavailable
 from ...core.ids import ActorId, LogId, actor_kind
 from ...core.notebook.notebook import Execution, Notebook
-from ...kernels.protocol import AdoptedKernel, adopt_served, served
+from ...kernels.kernel_protocol import AdoptedKernel, adopt_served, served
 from ...workspace.protocol import LaneAccess, Workspace
 from ...workspace.tasks import alongside, cancel_and_wait
 from .host_settings import adopting, serving_of, until_quiet

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from ...core.events import BlobRef, Display, Output, Raised, Stream
-from ...core.sheet.conversion import is_text
 from ...core.sheet.equality import as_text
+from ...core.sheet.sheet import is_text
 from ...formats.output_text import size_of
 from ...formats.value_text import value_text
 from ...kernel import found_in

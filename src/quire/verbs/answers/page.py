@@ -11,9 +11,9 @@ import msgspec
 
 from ...core.errors import BadInput
 from ...core.events import BlobRef, Display, Output, Raised, Stream
-from ...core.sheet.conversion import Blobs, is_text
+from ...core.sheet.conversion import Blobs
 from ...core.sheet.equality import as_text
-from ...core.sheet.sheet import is_json
+from ...core.sheet.sheet import is_json, is_text
 from ...core.visible import visible
 from ...formats.agent_text.token_cost import QUARTERS, cost
 from ...formats.terminal_safe import one_line, plain

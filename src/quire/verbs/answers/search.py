@@ -14,8 +14,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 import msgspec
 
 from ...core.errors import BadInput, Unavailable
+from ...kernels.interpreters import isolated_python
 from ...kernels.kernel_environment import kernel_environment
-from ...kernels.python_command import isolated_python
 
 MOST_MATCHES = 50
 LONGEST_LINE = 10_000

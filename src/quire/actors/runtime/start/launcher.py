@@ -25,7 +25,7 @@ from ....core.errors import NotFound, QuireError, Refused, Unavailable
 from ....core.ids import LogId
 from ....core.notebook.notebook import Notebook
 from ....kernels.kernel_environment import kernel_environment, store_variables
-from ....kernels.protocol import served
+from ....kernels.kernel_protocol import served
 from ....workspace.local import LocalWorkspace
 from ....workspace.log.lapse_watch import LapseWatch
 from ....workspace.log.leases import LEASE_SECONDS

@@ -23,7 +23,7 @@ from .. import EXIT_STATUS
 from ..auto_runtime import runtimes_beside
 from ..files.mirror_verb import folder_of_files
 from ..printer import print_json
-from ..prompt import somebody
+from ..prompt import terminal_prompter
 from ..submission import submit
 from ..workspace_command import notebook_argument, with_workspace
 
@@ -107,7 +107,7 @@ def _text(source: str, file: Path | None) -> str:
     if file is not None:
         # A cell has no newline at its end where a file has one.
         return read_text(file).replace("\r\n", "\n").removesuffix("\n")
-    if somebody() is None:
+    if terminal_prompter() is None:
         raise BadInput("Nobody is there to type. Name the file with the new text, or `-`: --file.")
     text = click.edit(source)
     if text is None:

@@ -15,7 +15,7 @@ from .. import EXIT_STATUS
 from ..actor_argument import known_actor
 from ..options import NUMBER
 from ..printer import counted, print_json
-from ..prompt import somebody
+from ..prompt import terminal_prompter
 from ..workspace_command import notebook_argument, with_workspace
 
 _DEPENDS = {
@@ -76,7 +76,7 @@ async def undo_verb(
 def _confirm(plan: UndoPlan, *, yes: bool) -> None:
     if yes:
         return
-    if somebody() is None:
+    if terminal_prompter() is None:
         raise BadInput("There is no terminal to ask on whether to undo this. Pass --yes, or --dry-run to only look.")
     click.confirm(f"Undo {counted(len(plan.undone), 'change')} of {plain(plan.actor)}?", abort=True, err=True)
 

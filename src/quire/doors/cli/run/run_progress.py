@@ -20,9 +20,9 @@ from ....core.sheet.sheet import SheetCell
 from ....core.visible import visible_line
 from ....formats.terminal_safe import one_line, plain
 from ....outputs.display_events import KernelMessage
-from ....runs.durations import spent
 from ....runs.progress import Streams
-from ..prompt import somebody
+from ..printer import spent
+from ..prompt import terminal_prompter
 from ..screen import Screen, TerminalWriter, coloured, columns, cut, moves, read_line
 
 TICK_SECONDS = 0.1
@@ -103,7 +103,7 @@ class _View(Streams):
     @property
     def answers(self) -> bool:
         """Whether somebody is there to answer what a cell asks for."""
-        return somebody() is not None
+        return terminal_prompter() is not None
 
     def close(self) -> None:
         """Leave the terminal in order. Once is enough."""

@@ -15,9 +15,8 @@ from ....core.outcome import FailedCell, Outcome
 from ....disk import STANDARD
 from ....formats.terminal_safe import one_line, plain
 from ....formats.value_text import value_text
-from ....runs.durations import spent
 from ....runs.locations import is_remote
-from ..printer import counted, print_json
+from ..printer import counted, print_json, spent
 from ..screen import coloured
 
 _ARROW = "-->"

@@ -24,7 +24,7 @@ from ....workspace.protocol import Workspace
 from .. import EXIT_STATUS
 from ..options import json_option
 from ..printer import print_json
-from ..prompt import somebody
+from ..prompt import terminal_prompter
 from ..workspace_command import at_option, with_workspace
 from .papermill_options import LEVELS, Pairs, check_stdout, papermills, values_of
 
@@ -94,7 +94,9 @@ async def _run(workspace: Workspace, as_json: bool, **options: Any) -> int:
     from ....runs.run_file import ended, run_file
     from . import run_progress
 
-    plan = await plan_run(workspace, await _request(options), os.environ, dt.datetime.now().astimezone(), somebody())
+    plan = await plan_run(
+        workspace, await _request(options), os.environ, dt.datetime.now().astimezone(), terminal_prompter()
+    )
     _tell_start(plan, options)
     stopping = StopReason()
     _listen(stopping)

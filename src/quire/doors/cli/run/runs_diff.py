@@ -10,9 +10,8 @@ import msgspec
 
 from ....formats.terminal_safe import one_line, plain
 from ....formats.value_text import value_text
-from ....runs.durations import spent
 from ....runs.records.run_comparison import ComparedRuns, Comparison, ValuePair
-from ..printer import counted, table
+from ..printer import counted, spent, table
 from ..screen import coloured
 from .runs_verb import inked, titled
 

@@ -12,7 +12,6 @@ import click
 from ....core.visible import visible_line
 from ....formats.terminal_safe import one_line, plain
 from ....formats.value_text import value_text
-from ....runs.durations import parameters_text, spent
 from ....runs.records.run_records import (
     STATUSES,
     RunEntry,
@@ -28,7 +27,7 @@ from ....runs.records.run_records import (
 from ....runs.records.run_snapshot import as_left
 from ....workspace.protocol import Workspace
 from .. import EXIT_STATUS
-from ..printer import counted, print_json, table
+from ..printer import counted, parameters_text, print_json, spent, table
 from ..screen import coloured
 from ..workspace_command import names_of_logs, with_workspace
 from .runs_prune_verb import prune_verb

@@ -14,7 +14,7 @@ from ....formats.terminal_safe import plain
 from .. import EXIT_STATUS
 from ..options import json_option
 from ..printer import print_json, table
-from ..prompt import somebody
+from ..prompt import terminal_prompter
 
 if TYPE_CHECKING:
     from ...agents.agent_files import FileChange, Target
@@ -157,7 +157,7 @@ def _done(changes: list[FileChange], target: Target, *, yes: bool, as_json: bool
 
 
 def _agreed(changes: list[FileChange], *, as_json: bool) -> bool:
-    if as_json or somebody() is None:
+    if as_json or terminal_prompter() is None:
         return False
     files = "this file" if len(changes) == 1 else f"these {len(changes)} files"
     return click.confirm(f"Write {files}?", default=False, err=True)
