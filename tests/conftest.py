@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
@@ -27,6 +28,10 @@ from .object_storage import S3Server, s3_server
 # A shell starts what it puts into the background with Ctrl-C ignored, and so would be all processes of tests of Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# pytest keeps the modules that it has rewritten: else each worker of each run rewrites all of them again. This is for its own
+# processes, not for those that tests start.
+sys.dont_write_bytecode = False
 
 # Fixed seeds: a test that fails in CI fails here too. `make torture` looks further and at random.
 settings.register_profile("fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
