@@ -420,6 +420,10 @@ async def test_a_commit_whose_answer_got_lost_is_told_as_such_and_sent_again_saf
         await store.append([append("first")])
         for number, name in enumerate(["a", "b"], 1):
             await setting(rough, "synchronous_standby_names", "'nobody'")
+            # Commits wait as soon as the checkpointer has read the setting, and it does so before it makes a checkpoint; twice,
+            # because it may have begun with one just before.
+            for _ in range(2):
+                await connection.execute("CHECKPOINT")
             waiting = asyncio.create_task(store.append([append(name, expected=number)]))
             await until(lambda: connection.fetchval(stuck))
             await connection.execute(f"SELECT pg_terminate_backend(pid) FROM ({stuck}) AS stuck")
