@@ -74,7 +74,7 @@ async def followed(workspace: RemoteWorkspace, log: LogId, entries: list[Entry])
         entries.extend(page)
 
 
-@pytest.mark.parametrize("edits", [20, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("edits", [20, pytest.param(40, marks=pytest.mark.torture)])
 async def test_all_see_the_same_at_each_number(folder: Folder, edits: int) -> None:
     log = folder.imported("shared.py")
     server = folder.start()
