@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from quire.core import events as e
@@ -19,6 +21,8 @@ from quire.stores.blobs.memory_blobs import MemoryBlobs
 from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.clock import new_id
 from quire.workspace.local import LocalWorkspace
+
+from ...http_server import served
 
 SHORT = 0.2
 
@@ -54,6 +58,18 @@ async def test_a_store_that_hangs_is_told_soon_and_one_that_is_back_is_well(
             with contextlib.suppress(Unavailable):
                 await pulse.check(workspace)
                 break
+
+
+async def test_a_server_says_that_its_store_hangs_long_before_the_store_does(tmp_path: Path) -> None:
+    """Whoever watches servers asks with a short timeout: no answer would look like a server that is gone."""
+    workspace = LocalWorkspace(SqliteStore(tmp_path / "quire.db"), MemoryBlobs())  # it gives a write a minute
+    await workspace.submit(LogId("n"), [Draft(id=new_id(), event=e.NotebookCreated(name="n"))])
+    async with served(workspace) as server, httpx.AsyncClient(base_url=server.url, timeout=90) as client:
+        with locked(tmp_path):
+            answer = await client.get("/health")
+        assert answer.status_code == 503
+        assert re.search("has not answered for [0-9] s: it hangs", answer.text), answer.text
+    await workspace.close()
 
 
 async def test_a_write_to_a_store_that_hangs_ends_with_a_reason_and_can_be_sent_again(

@@ -24,9 +24,15 @@ if TYPE_CHECKING:
 
 LINGER_SECONDS = 10.0
 """How long what was sent last may take to arrive, once a connection is to be closed."""
+MOST_HELD_BYTES = 32 << 20
+"""What all sockets of a server may hold together that clients do not take. Each holds a frame of a megabyte, however many they are."""
 LOOKS = 4
 """How often it is looked, in the time that a client has, whether it takes anything."""
 REASON = "Nothing was taken from this socket for too long. Connect again, from where you were."
+
+
+_not_taking: dict[PatientSocket, None] = {}
+"""The sockets whose clients do not take what they are sent; first the one that has not for longest."""
 
 
 class PatientSocket(WebSocketsSansIOProtocol):
@@ -50,11 +56,19 @@ class PatientSocket(WebSocketsSansIOProtocol):
         """The client does not take what it is sent, or not as fast as it comes."""
         super().pause_writing()
         self._look_again(self._untaken(), 0)
+        _not_taking[self] = None
+        _make_room()
 
     def resume_writing(self) -> None:
         """It does again."""
+        _not_taking.pop(self, None)
         self._cancel_look()
         super().resume_writing()
+
+    def cut_off(self) -> None:
+        """End the connection, and let go of what was not taken. The client goes on from where it was when it is back."""
+        _not_taking.pop(self, None)
+        self.transport.abort()
 
     def _look_again(self, before: int, looks: int) -> None:
         self._stalled = self.loop.call_later(self._stall_seconds / LOOKS, self._look, before, looks + 1)
@@ -115,6 +129,7 @@ class PatientSocket(WebSocketsSansIOProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nobody is there any more."""
+        _not_taking.pop(self, None)
         self._cancel_look()
         if self._lingering is not None:
             self._lingering.cancel()
@@ -129,6 +144,16 @@ class PatientSocket(WebSocketsSansIOProtocol):
         if self._stalled is not None:
             self._stalled.cancel()
             self._stalled = None
+
+
+def _make_room() -> None:
+    """While all of them hold too much, cut off whoever has taken nothing for longest."""
+    held = sum(each.held_bytes for each in _not_taking)
+    for longest in list(_not_taking):
+        if held <= MOST_HELD_BYTES:
+            return
+        held -= longest.held_bytes
+        longest.cut_off()
 
 
 def _framed(payload: bytes) -> bytes:
