@@ -20,7 +20,7 @@ from .run_table import run_table_figures
 from .runs import images_figures, runs_figures
 from .runtimes import runtime_figures
 from .shell import shell_figures
-from .web import web_figures
+from .web import web_figures, web_key_figures
 
 PARTS = {
     "appends": sqlite_figures,
@@ -39,6 +39,7 @@ PARTS = {
     "idle": idle_figures,
     "agents": agents_figures,
     "web": web_figures,
+    "web_keys": web_key_figures,
     "run_table": run_table_figures,
 }
 

@@ -64,7 +64,25 @@ _PRINTED = """(tick) => {
 
 
 async def web_figures() -> list[Figure]:
-    """Measure in a folder that is removed afterwards."""
+    """All but keys, which take as long as the rest together."""
+    async with _hosts() as (browser, ours, theirs):
+        return [
+            *await _sizes(browser, ours, theirs),
+            *await _opening(browser, ours, theirs),
+            *await _printing(browser, ours),
+            await _events_of_a_minute(browser, ours),
+        ]
+
+
+async def web_key_figures() -> list[Figure]:
+    """A key in a long notebook, in a short one, and in JupyterLab."""
+    async with _hosts() as (browser, ours, theirs):
+        return await _typing(browser, ours, theirs)
+
+
+@contextlib.asynccontextmanager
+async def _hosts() -> AsyncGenerator[tuple[Browser, Host, Host]]:
+    """A browser, Quire and JupyterLab, in a folder that is removed afterwards."""
     load = os.getloadavg()[0]
     if load > BUSY:
         sys.stderr.write(f"The machine is busy (load {load:.1f}): these figures are not to be trusted.\n")
@@ -73,13 +91,7 @@ async def web_figures() -> list[Figure]:
             browser = await stack.enter_async_context(chromium())
             ours = await stack.enter_async_context(quire(Path(folder, "ours")))
             theirs = await stack.enter_async_context(jupyterlab(Path(folder, "theirs")))
-            return [
-                *await _sizes(browser, ours, theirs),
-                *await _opening(browser, ours, theirs),
-                *await _typing(browser, ours, theirs),
-                *await _printing(browser, ours),
-                await _events_of_a_minute(browser, ours),
-            ]
+            yield browser, ours, theirs
 
 
 # ---- Two servers with the same notebooks
