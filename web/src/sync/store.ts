@@ -145,10 +145,10 @@ function visibleCells({ order, cells }: Notebook): readonly CellId[] {
   return order.filter((id) => cells.get(id)?.removed === false)
 }
 
-function listen<K>(listeners: Map<K, Set<Listener>>, key: K, listener: Listener): Stop {
-  const known = listeners.get(key) ?? new Set<Listener>()
-  listeners.set(key, known)
-  known.add(listener)
+/** Add a listener to those of a key. */
+export function listen<K, L>(listeners: Map<K, Set<L>>, key: K, listener: L): Stop {
+  const known = listeners.get(key) ?? new Set<L>()
+  listeners.set(key, known.add(listener))
   return () => {
     known.delete(listener)
     if (known.size === 0 && listeners.get(key) === known) listeners.delete(key)

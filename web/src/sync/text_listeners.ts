@@ -3,6 +3,7 @@
 import { apply, difference } from "../core/text.ts"
 import type { Cell, CellId, Edit } from "../core/types.gen.ts"
 import type { TextChanges } from "./pending.ts"
+import { listen } from "./store.ts"
 import type { Stop } from "./store.ts"
 
 export type TextListener = (edit: Edit, source: string) => void
@@ -15,12 +16,7 @@ export class TextListeners {
 
   /** Call the listener for each change of a cell's text that was not typed into it here. */
   watch(cell: CellId, listener: TextListener): Stop {
-    const known = this.#ofCells.get(cell) ?? new Set()
-    this.#ofCells.set(cell, known.add(listener))
-    return () => {
-      known.delete(listener)
-      if (known.size === 0) this.#ofCells.delete(cell)
-    }
+    return listen(this.#ofCells, cell, listener)
   }
 
   watchAll(listener: (cell: CellId, edit: Edit) => void): Stop {
