@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from quire.core.events import TokenRevoked
+from quire.core.events import MetadataSet, TokenRevoked
 from quire.core.ids import WORKSPACE_LOG
 from quire.doors.http.server import uvicorn_ws
 from quire.doors.http.server_settings import ServerSettings
@@ -22,9 +23,11 @@ from quire.workspace.subscriptions.ring import FRAME_BYTES, RING_BYTES
 from quire.workspace.wire import frames
 
 from ...http_server import Server, served
-from .sockets import LOG, Client, connected, eventually, note, notebook, recorded, say, sockets, token
+from .sockets import LOG, Client, connected, eventually, note, notebook, recorded, say, sent, sockets, token
 
 TEXT = "x" * 50_000
+COUNT = 400
+"""More submits than wait in a server for one client."""
 
 
 @pytest.fixture
@@ -218,3 +221,33 @@ async def test_a_server_that_stops_says_so(workspace: LocalWorkspace) -> None:
         server.running.end()
         assert (await client.closed())[0] == frames.CLOSE_GOING_AWAY
     assert not workspace.watched_logs
+
+
+# ---- Those who send more than is recorded
+
+
+async def test_who_is_held_back_is_not_taken_for_gone(workspace: LocalWorkspace, tmp_path: Path) -> None:
+    """The answer to a ping stands behind all that was sent before, and that is not read while nothing can be recorded."""
+    secret = await token(workspace)
+    async with served(workspace) as server, connected(server, secret) as held_back, connected(server, secret) as idle:
+        both = sockets(server)
+        with contextlib.closing(sqlite3.connect(tmp_path / "quire.db", isolation_level=None)) as database:
+            database.execute("BEGIN IMMEDIATE")
+            for number in range(COUNT):
+                drafts = [sent(MetadataSet(values={"note": f"{number}"}))]
+                await held_back.send({"type": "submit", "id": f"{number}", "log": LOG, "drafts": drafts})
+            unread = "everything is read, though nothing is recorded"
+            await eventually(lambda: any(each.read_paused and not each.queue.empty() for each in both), unread)
+            paused, other = sorted(both, key=lambda each: not each.read_paused)
+            patience, paused.ping_timeout = paused.ping_timeout, 0.1
+            for each in both:
+                each.stop_keepalive()
+                each.ping_interval = 0.1
+                each.start_keepalive()
+            asked: set[float] = set()
+            # By then the time for an answer to the first has long passed.
+            await eventually(lambda: len(asked.add(other.ping_sent_at) or asked) > 4, "nobody is asked")
+            paused.ping_timeout = patience
+        answers = [await held_back.expect(frames.RecordedFrame) for _ in range(COUNT)]
+        assert [each.id for each in answers] == [f"{number}" for number in range(COUNT)]
+        await idle.follow()
