@@ -42,6 +42,18 @@ def stand_still(pid: int) -> None:
     wait_until(stands, f"{pid} does not stop")
 
 
+@contextlib.contextmanager
+def heeded(number: signal.Signals) -> Generator[None]:
+    """Let what is started heed a signal, which `nohup` and shells have ignored by what they start."""
+    before = signal.getsignal(number)
+    if before is signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
 class Faulty:
     """A folder with a notebook of which one cell goes wrong."""
 
@@ -82,7 +94,7 @@ class Faulty:
 
     def signalled(self, number: signal.Signals, *flags: str) -> tuple[int, Any, str]:
         """Run it, send a signal to its process group while a cell runs: exit status, outcome, stderr."""
-        with self.running(*flags) as client:
+        with heeded(number), self.running(*flags) as client:
             os.killpg(client.pid, number)
             out, err = client.communicate(timeout=DEADLINE_SECONDS)
         return client.returncode, json.loads(out) if out.strip() else None, err

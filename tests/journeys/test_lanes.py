@@ -21,7 +21,7 @@ from quire.workspace.remote.remote_workspace import RemoteWorkspace
 from .faulty_notebook import DEADLINE_SECONDS
 from .live_runtimes import end_runtimes, runtime_of
 from .remote_runtime import Far, token_of_runtime
-from .server import Folder, Server, events, printed, run_cell, until
+from .server import Folder, Server, events, free_port, printed, run_cell, until
 
 CELLS = {
     "define": "import collections\nx = 41",
@@ -182,7 +182,7 @@ def test_a_runtime_that_somebody_brings_asks_and_tells_as_well(
     folder: Folder, log: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     token = folder.token("read", "run")
-    server = folder.start()
+    server = folder.start("--port", str(free_port()))  # the usual one is taken by whoever tests beside this
     far = Far(tmp_path_factory.mktemp("far"), server.url, token_of_runtime(folder), "--name", "gpu", "--memory", "2GB")
     try:
         with server.client(token) as ada:
