@@ -19,7 +19,7 @@ from ..conftest import Postgres
 from ..store_location import open_place
 from .test_race import race
 
-CYCLES = 100 if os.environ.get("QUIRE_TORTURE") else 10
+CYCLES = 100 if os.environ.get("QUIRE_TORTURE") else 5
 FEW_CYCLES = 3
 """For daily work: each starts processes, and what they leave is looked at again after every kill."""
 WRITERS = 2

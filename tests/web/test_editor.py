@@ -107,13 +107,13 @@ def test_undo_is_of_ones_own_typing_alone(app: App, page: Page, second_page: Pag
 
 @pytest.mark.slow
 def test_undo_is_of_ones_own_typing_alone_however_it_comes(app: App, page: Page, second_page: Page) -> None:
-    for seed in range(1, 10):
+    for seed in range(1, 5):
         play(app, page, second_page, seed)
 
 
 @pytest.mark.torture
 def test_undo_is_of_ones_own_typing_alone_in_many_ways(app: App, page: Page, second_page: Page) -> None:
-    for seed in range(10, 60):
+    for seed in range(5, 60):
         play(app, page, second_page, seed)
 
 

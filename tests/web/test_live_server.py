@@ -52,8 +52,13 @@ def test_some_drawn_interleavings_on_a_real_server_end_as_it_says(folder: Folder
     check(folder, range(12))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(100, 400, 50))
-def test_three_hundred_drawn_interleavings_on_a_real_server_end_as_it_says(folder: Folder, first: int) -> None:
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(100, marks=pytest.mark.slow),
+        *(pytest.param(each, marks=pytest.mark.torture) for each in range(150, 400, 50)),
+    ],
+)
+def test_many_drawn_interleavings_on_a_real_server_end_as_it_says(folder: Folder, first: int) -> None:
     """Rules 1, 2 and 8; fifty at a time."""
     check(folder, range(first, first + 50))

@@ -284,11 +284,11 @@ def drawn_log(app: App, seed: int, length: int) -> str:
 
 @pytest.mark.slow
 def test_what_is_shown_at_any_number_is_what_quire_show_says(app: App, page: Page) -> None:
-    """200 numbers in the browser's fold and over HTTP, 20 of them as drawn on the page."""
+    """100 numbers in the browser's fold and over HTTP, 10 of them as drawn on the page."""
     log = drawn_log(app, 16, 230)
     chance = random.Random(4)
     head = app.read(log)["seq"]
-    numbers = [chance.randint(1, head) for _ in range(200)]
+    numbers = [chance.randint(1, head) for _ in range(100)]
     entries = history(app, log, 0)
     folded = in_typescript_of([entries[:number] for number in numbers])
     with app.client() as client:
@@ -297,7 +297,7 @@ def test_what_is_shown_at_any_number_is_what_quire_show_says(app: App, page: Pag
             over_http = answered(client.get(f"/api/notebooks/{log}", params={"seq": number}))
             assert by_app == said
             assert over_http == said["notebook"]
-    for number in numbers[:20]:
+    for number in numbers[:10]:
         assert as_drawn(at(app, page, log, number)) == as_said(show(app, log, number)["notebook"])
 
 

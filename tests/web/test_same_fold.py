@@ -66,9 +66,3 @@ def check(count: int) -> None:
 def test_drawn_logs_fold_to_the_same_notebook_in_both_languages() -> None:
     """Rule 1."""
     check(1000 if os.environ.get("QUIRE_TORTURE") else 100)
-
-
-@pytest.mark.slow
-def test_a_thousand_drawn_logs_fold_to_the_same_notebook_in_both_languages() -> None:
-    """Rule 1."""
-    check(1000)

@@ -187,8 +187,3 @@ def check(count: int) -> None:
 @pytest.mark.generated
 def test_the_page_foresees_what_a_yes_comes_to() -> None:
     check(3000 if os.environ.get("QUIRE_TORTURE") else 200)
-
-
-@pytest.mark.slow
-def test_the_page_foresees_what_a_thousand_drawn_answers_come_to() -> None:
-    check(1500)
