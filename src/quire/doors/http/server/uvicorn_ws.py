@@ -44,6 +44,7 @@ class PatientSocket(WebSocketsSansIOProtocol):
         self._stall_seconds = config.settings.stall_seconds
         self._stalled: asyncio.TimerHandle | None = None
         self._lingering: asyncio.TimerHandle | None = None
+        self._received_at = 0.0
 
     @property
     def held_bytes(self) -> int:
@@ -100,6 +101,21 @@ class PatientSocket(WebSocketsSansIOProtocol):
         self.close_sent = True
         self.transport.close()
         self._linger()
+
+    # ---- Pings
+
+    def data_received(self, data: bytes) -> None:
+        """Take what a client sends."""
+        self._received_at = self.loop.time()
+        super().data_received(data)
+
+    def keepalive_timeout(self) -> None:
+        """Close, unless the client sends, or is not read from: the answer to a ping stands behind all that was sent before."""
+        patience = self.ping_timeout or 0.0
+        if self.read_paused or self.loop.time() - self._received_at < patience:
+            self.pong_timer = self.loop.call_later(patience, self.keepalive_timeout)
+        else:
+            super().keepalive_timeout()
 
     # ---- The end
 
