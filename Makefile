@@ -127,7 +127,7 @@ system:
 # Tests start a thousand processes. Where Python may not write bytecode (PYTHONDONTWRITEBYTECODE), each would compile all it
 # imports again: half of what a command or a kernel costs.
 bytecode: $(READY)
-	@$(BIN)/python -m compileall -q -j 0 src tests
+	@$(BIN)/python -m compileall -q -j 0 -x tests/notebooks/ src tests
 
 # uv does not read pip's settings: give it pip's mirror and, as pip does, the system's certificates.
 # Not echoed, for a mirror's address may hold a password.

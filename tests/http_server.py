@@ -93,7 +93,7 @@ async def served(
 
 
 async def _started(running: uvicorn.Server, serving: asyncio.Task[None]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(240):
         while not running.started:
             if serving.done():
                 serving.result()
