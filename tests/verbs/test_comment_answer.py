@@ -16,9 +16,9 @@ from quire.formats.agent_text.render import tokens
 from quire.verbs.answers.answer import Here
 from quire.verbs.arguments import ControlArguments, FindArguments, ProposeArguments, ReadArguments, WaitArguments
 from quire.verbs.control import control
-from quire.verbs.edit import propose
 from quire.verbs.find import find
 from quire.verbs.overviews.overview import waiting
+from quire.verbs.propose import propose
 from quire.verbs.read import read
 from quire.verbs.run import wait
 from quire.workspace.clock import new_id

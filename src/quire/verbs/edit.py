@@ -9,7 +9,7 @@ same as if they had been first all along.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -17,10 +17,10 @@ import msgspec
 from ..core import events as e
 from ..core.edits.edit_plan import EditPlan, Past, plan, stale_bases
 from ..core.edits.operations import Insert, Operation
-from ..core.errors import BadInput, Conflict, NotFound, QuireError, Refused
-from ..core.events import Draft, KnownEvent, ProposalMade, RunCell
-from ..core.ids import CellId, ExecutionId, LogId, ProposalId, new_cell_ids
-from ..core.notebook.notebook import Cell, Notebook
+from ..core.errors import Conflict, NotFound, QuireError, Refused
+from ..core.events import Draft, KnownEvent, ProposalMade
+from ..core.ids import CellId, ExecutionId, LogId, new_cell_ids
+from ..core.notebook.notebook import Notebook
 from ..core.notebook.source_history import CHANGING, Sources
 from ..core.rules.acceptance import SubmissionContext
 from ..core.rules.cell_rules import completed
@@ -28,8 +28,8 @@ from ..core.text import source_hash
 from ..workspace.clock import new_id, now
 from ..workspace.identity.approval import proposed
 from .answers.answer import Here, VerbAnswer
-from .answers.edit_answer import EditOutcome, answered, answered_fix, answered_proposal
-from .arguments import Cells, EditArguments, ProposeArguments
+from .answers.edit_answer import EditOutcome, answered
+from .arguments import Cells, EditArguments
 from .create import check_may_make, made
 from .execution_wait import Tell, ended
 from .resolve import opened
@@ -75,10 +75,10 @@ async def _edited(here: Here, log: LogId, wanted: EditArguments) -> EditOutcome:
         planned = await planned_now(here, log, before, wanted.edits, check=wanted.check)
         return _prepared(after_it(here, before, planned), wanted.run, planned)
 
-    return await _again(here, log, prepare, lambda before, prepared: _recorded(here, log, before, prepared))
+    return await retry_on_conflict(here, log, prepare, lambda before, prepared: _recorded(here, log, before, prepared))
 
 
-async def _again(
+async def retry_on_conflict(
     here: Here,
     log: LogId,
     prepare: Callable[[Notebook], Awaitable[T]],
@@ -208,51 +208,3 @@ async def _made(here: Here, wanted: EditArguments) -> EditOutcome:
     planned = EditPlan(changes=(), touched=cells, changed=cells, removed=(), inserted=dict(enumerate(cells, 1)))
     done = await _recorded(here, found.log, notebook, _prepared(notebook, wanted.run, planned))
     return msgspec.structs.replace(done, made=True, path=found.path)
-
-
-# ---- Proposals
-
-
-async def propose(here: Here, wanted: ProposeArguments) -> VerbAnswer:
-    """Ask a person for changes and runs; or, of a run that was fixed, for the fix in its source."""
-    log = await opened(here, wanted.notebook)
-    before = await here.workspace.read(log)
-    if before.run is not None and not wanted.edits and not wanted.run:
-        return await _proposed_fix(here, log, wanted.why)
-
-    async def record(before: Notebook, made: ProposalMade) -> VerbAnswer:
-        (entry,) = await here.workspace.submit(log, [Draft(id=new_id(), event=made)])
-        touched = [each.cell for each in (*made.changes, *made.effects) if each.cell in before.cells]
-        await here.at(log, "editing", next(iter(touched), None))
-        return answered_proposal(log, wanted, before, made, entry.seq)
-
-    return await _again(here, log, lambda before: _proposal(here, log, before, wanted), record)
-
-
-async def _proposed_fix(here: Here, log: LogId, why: str) -> VerbAnswer:
-    from ..runs.fix.fix_proposal import propose as propose_fix
-
-    return answered_fix(await propose_fix(here.workspace, here.folder, log, why))
-
-
-async def _proposal(here: Here, log: LogId, before: Notebook, wanted: ProposeArguments) -> ProposalMade:
-    changes: tuple[e.CellChange, ...] = ()
-    after, changed = before, ()
-    if wanted.edits:
-        planned = await planned_now(here, log, before, wanted.edits, check=wanted.check)
-        changes, changed = planned.changes, planned.changed
-        after = after_it(here, before, planned)
-    cells = chosen(after, wanted.run, changed) if wanted.run else []
-    if not changes and not cells:
-        raise BadInput("The proposal asks for nothing: give it `edits` that change something, or cells to `run`.")
-    return ProposalMade(proposal=ProposalId(new_id()), why=wanted.why, changes=changes, effects=tuple(_effects(cells)))
-
-
-def _effects(cells: Iterable[Cell]) -> Iterator[RunCell]:
-    """The runs of cells, each for when the one before has ended well."""
-    needs: ExecutionId | None = None
-    for cell in cells:
-        id = ExecutionId(new_id())
-        hash = source_hash(cell.source)
-        yield RunCell(execution=id, cell=cell.id, source_hash=hash, cell_kind=cell.kind, needs=needs)
-        needs = id

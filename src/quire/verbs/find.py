@@ -22,7 +22,7 @@ from .answers.answer import Here, VerbAnswer
 from .answers.comment_answer import OPEN_COMMENTS, comments_by_log
 from .arguments import FindArguments
 from .notebook_walk import notebook_files
-from .resolve import NotebookSource, ResolvedName, may_look_at_files, notebook_named, opened, readable, reading_of
+from .resolve import NotebookSource, ResolvedName, notebook_named, opened, readable, reading_of
 
 __all__ = ["NotebookSource", "ResolvedName", "find", "notebook_named", "opened", "readable", "reading_of"]
 
@@ -98,7 +98,7 @@ class _Search:
             hits.run = await self._runs([info for info in runs if self._has(info.name, info.log)])
         if self._wants("cell") and self._words:
             hits.cell = await self._cells({info.log: info for info in logs})
-        if self._wants("file") and may_look_at_files(self._here) and self._here.folder is not None:
+        if self._wants("file") and self._here.may_read_files and self._here.folder is not None:
             files = await asyncio.to_thread(list[str], notebook_files(self._here.folder))
             unbound = [path for path in files if path not in paths.values()]
             hits.known += unbound

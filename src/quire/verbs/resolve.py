@@ -113,20 +113,10 @@ def _is_file(path: Path) -> bool:
     return False
 
 
-def may_look_at_files(here: Here) -> bool:
-    """Whether files are read from here: not by a token for some notebooks, for others lie about as files.
-
-    Nor by one that only reads or edits: it is for what is in the logs. Who may bind could bind a notebook to any of the
-    files, and who runs cells reads files anyway.
-    """
-    identity = here.workspace.identity
-    return here.folder is not None and identity.notebooks is None and bool(identity.scopes & {"bind", "run"})
-
-
 def _path(here: Here, name: str) -> str | None:
     """What a binding would call the file; None where it is none that may be looked at from here."""
     if (
-        not may_look_at_files(here)
+        not here.may_read_files
         or here.folder is None
         or registry.ending_of(name) not in registry.ENDINGS
         or "\0" in name

@@ -23,7 +23,7 @@ from ...core.values import Json
 from ...disk import check_writable, read_text, write_text
 from ...formats import skill
 from ...formats.settings_edit import json_edit, toml_edit
-from .known_agents import AGENTS, SERVER, Agent, Scope, entry_of, path_of, place_of
+from .known_agents import AGENTS, SERVER, Agent, Scope, entry_of, place_of, settings_path
 
 T = TypeVar("T")
 
@@ -73,10 +73,10 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 def target_of(agent: Agent, scope: Scope, folder: Path, environ: Mapping[str, str] = os.environ) -> Target:
     """Find the files of an agent."""
     place = place_of(agent, scope)
-    settings = path_of(place.settings, folder, environ)
+    settings = settings_path(place.settings, folder, environ)
     if agent.shape == "opencode" and not settings.exists() and settings.with_suffix(".jsonc").exists():
         settings = settings.with_suffix(".jsonc")
-    found = path_of(place.skills, folder, environ) / skill.SKILL_NAME / "SKILL.md"
+    found = settings_path(place.skills, folder, environ) / skill.SKILL_NAME / "SKILL.md"
     return Target(agent=agent, scope=scope, settings=settings, skill=found, folder=place.folder)
 
 

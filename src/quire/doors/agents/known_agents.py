@@ -148,8 +148,8 @@ def place_of(agent: Agent, scope: Scope) -> AgentLocation:
     return place
 
 
-def path_of(written: str, folder: Path, environ: Mapping[str, str]) -> Path:
-    """The file that a place names: of the project's folder, or of the user's."""
+def settings_path(written: str, folder: Path, environ: Mapping[str, str]) -> Path:
+    """Return where the settings of a coding agent are, for a place in the table: in the project's folder, or the user's."""
     home = Path(environ.get("HOME") or Path.home())
     config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
     roots = {

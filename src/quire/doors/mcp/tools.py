@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ...core.values import Json
-from ...verbs import arguments, control, edit, find, read, run
+from ...verbs import arguments, control, edit, find, propose, read, run
 from ...verbs.answers.answer import VerbAnswer
 from ...verbs.arguments import VerbArguments
 from .tool_schemas import Schema, schema_of
@@ -151,7 +151,7 @@ _ALL = (
     ),
     Tool(
         name="propose",
-        verb=edit.propose,
+        verb=propose.propose,
         wanted=arguments.ProposeArguments,
         says="Ask a person to accept changes and what is to run then; of a run that was repaired, without edits: the repair, "
         "for its source.",

@@ -49,7 +49,7 @@ def size(count: int) -> str:
 
 
 def cut(text: str, most: int = MOST_TEXT) -> tuple[str, str, str]:
-    """Return the beginning, a line that says how much is left out, and the end; of a short text only the first."""
+    """Return what a page shows of a text: its beginning, a line on what is left out, its end; of a short text only the first."""
     if len(text) <= most:
         return text, "", ""
     # At the ends of lines, where there are some nearby.

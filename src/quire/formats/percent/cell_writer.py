@@ -88,7 +88,7 @@ def _is_written(key: str, manner: Manner) -> bool:
 
 
 def key_of(cell: SheetCell, manner: Manner) -> tuple[str, str, str]:
-    """Return what makes two cells the same to a percent file."""
+    """Return a key that is the same for cells which the writer writes alike."""
     metadata = carried(cell, manner)
     return cell.kind, plain_ends(cell.source), json.dumps(metadata, sort_keys=True) if metadata else ""
 

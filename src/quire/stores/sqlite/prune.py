@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,8 +15,8 @@ import msgspec
 from ...core.chain import Head, Record
 from ...core.ids import WORKSPACE_LOG, LogId
 from ..index import table_of
-from ..seal import COLUMNS, KEY_OWNER, LINE, check_prune, record_from, seal_note
-from ..store import CompactionOutcome, Prune, PrunedLog, Sizes
+from ..seal import COLUMNS, KEY_OWNER, LINE, RepeatedRecords, check_prune, record_from, seal_note, wanted
+from ..store import Append, CompactionOutcome, Prune, PrunedLog, Sizes
 from .database_file import connect
 
 _GONE = "log, kind, seq, hash, at, name, created_at, pruned_at"
@@ -59,6 +60,29 @@ def _note(connection: sqlite3.Connection, prune: Prune) -> Record:
         (WORKSPACE_LOG, record.seq, record.hash, record.at, record.actor),
     )
     return record
+
+
+def used_before(connection: sqlite3.Connection, batch: list[Sequence[Append]]) -> RepeatedRecords:
+    """Which logs, ids and keys of a batch belonged to logs that were removed."""
+    logs, ids, keys = wanted(batch)
+    of = "JOIN pruned ON pruned.number = {0}.log WHERE {0}.{1} IN (SELECT value FROM json_each(?))"
+    found = RepeatedRecords(gone=pruned_of(connection, logs))
+    for id, log in connection.execute(f"SELECT id, pruned.log FROM used {of.format('used', 'id')}", (_json(ids),)):
+        found.gone_ids[id] = log
+    sql = f"SELECT key, owner, pruned.log FROM used_keys {of.format('used_keys', 'key')}"
+    for key, owner, log in connection.execute(sql, (_json(keys),)) if keys else ():
+        found.gone_keys[key, owner] = log
+    return found
+
+
+def pruned_of(connection: sqlite3.Connection, logs: Sequence[LogId]) -> set[LogId]:
+    """Those of these logs that were removed."""
+    sql = "SELECT log FROM pruned WHERE log IN (SELECT value FROM json_each(?))"
+    return {LogId(log) for (log,) in connection.execute(sql, (_json(logs),))}
+
+
+def _json(values: Sequence[str]) -> str:
+    return msgspec.json.encode(values).decode()
 
 
 def pruned(connection: sqlite3.Connection, log: LogId | None) -> list[PrunedLog]:

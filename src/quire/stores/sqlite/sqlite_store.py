@@ -49,9 +49,9 @@ from ..store import (
 from ..wakeups import Wakes
 from .change_notifier import SqliteNews
 from .database_file import connect, explain, index_schema, let_go, prepare
-from .prune import compact, pruned, sizes
+from .prune import compact, pruned, pruned_of, sizes
 from .query import ask
-from .writer import SqliteWriter, WriteRequest, pruned_of
+from .writer import SqliteWriter, WriteRequest
 
 READERS = 4
 QUERIES = 32

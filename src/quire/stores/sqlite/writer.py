@@ -26,7 +26,7 @@ from ..seal import COLUMNS, LINE, RepeatedRecords, SealedBatch, record_from, sea
 from ..store import Append, LogSummary, Prune
 from .change_notifier import folder_of, notify
 from .database_file import BUSY_SECONDS, connect, explain, is_frozen
-from .prune import prune_log
+from .prune import prune_log, used_before
 
 # OR ROLLBACK: so SQLite keeps no copy of every page it touches, to undo just this statement.
 _INSERT = f"INSERT OR ROLLBACK INTO events ({COLUMNS}) VALUES {{}}"
@@ -241,7 +241,7 @@ def taken_before(
     sql = f"SELECT {COLUMNS} FROM events WHERE {{}} IN (SELECT value FROM json_each(?)) AND imported = 0"
     for column, values in (("id", ids), ("key", keys)):
         if values:
-            for row in connection.execute(sql.format(column), (_json(values),)):
+            for row in connection.execute(sql.format(column), (msgspec.json.encode(values).decode(),)):
                 taken.add(record_from(row))
     return taken
 
@@ -249,29 +249,6 @@ def taken_before(
 def has_pruned(connection: sqlite3.Connection) -> bool:
     """Whether any log was ever removed."""
     return connection.execute("SELECT EXISTS (SELECT 1 FROM pruned)").fetchone()[0] == 1
-
-
-def used_before(connection: sqlite3.Connection, batch: list[Sequence[Append]]) -> RepeatedRecords:
-    """Which logs, ids and keys of a batch belonged to logs that were removed."""
-    logs, ids, keys = wanted(batch)
-    of = "JOIN pruned ON pruned.number = {0}.log WHERE {0}.{1} IN (SELECT value FROM json_each(?))"
-    found = RepeatedRecords(gone=pruned_of(connection, logs))
-    for id, log in connection.execute(f"SELECT id, pruned.log FROM used {of.format('used', 'id')}", (_json(ids),)):
-        found.gone_ids[id] = log
-    sql = f"SELECT key, owner, pruned.log FROM used_keys {of.format('used_keys', 'key')}"
-    for key, owner, log in connection.execute(sql, (_json(keys),)) if keys else ():
-        found.gone_keys[key, owner] = log
-    return found
-
-
-def pruned_of(connection: sqlite3.Connection, logs: Sequence[LogId]) -> set[LogId]:
-    """Those of these logs that were removed."""
-    sql = "SELECT log FROM pruned WHERE log IN (SELECT value FROM json_each(?))"
-    return {LogId(log) for (log,) in connection.execute(sql, (_json(logs),))}
-
-
-def _json(values: Sequence[str]) -> str:
-    return msgspec.json.encode(values).decode()
 
 
 def many(connection: sqlite3.Connection, sql: str, rows: Iterable[Sequence[Any]]) -> None:

@@ -27,6 +27,16 @@ class Here(msgspec.Struct, frozen=True, kw_only=True):
     presence: AgentPresence | None = None
     """Where the actor is shown to others; None: nowhere."""
 
+    @property
+    def may_read_files(self) -> bool:
+        """Whether files may be read from here: not by a token for some notebooks, for others lie about as files.
+
+        Nor by one that only reads or edits: it is for what is in the logs. Who may bind could bind a notebook to any of the
+        files, and who runs cells reads files anyway.
+        """
+        identity = self.workspace.identity
+        return self.folder is not None and identity.notebooks is None and bool(identity.scopes & {"bind", "run"})
+
     async def at(self, log: LogId | None, doing: Doing, cell: CellId | None = None) -> None:
         """Show others where the actor is, and what it does there."""
         if self.presence is not None and log is not None:

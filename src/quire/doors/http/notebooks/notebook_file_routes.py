@@ -23,7 +23,7 @@ from ....core.errors import BadInput, Conflict, NotFound, Refused
 from ....core.ids import LogId
 from ....verbs.answers.answer import Here
 from ....verbs.notebook_walk import notebook_files
-from ....verbs.resolve import may_look_at_files, opened
+from ....verbs.resolve import opened
 from ....workspace.bound_files import place_of
 from ....workspace.identity.identities import check_scope
 from ....workspace.local import LocalWorkspace
@@ -122,7 +122,7 @@ def _folder(request: Asking, workspace: LocalWorkspace) -> Path:
     folder = door_of(request).folder
     if folder is None:
         raise Refused("This server leaves files alone (`--no-mirror`). Import the notebook instead: POST /api/imports.")
-    if not may_look_at_files(Here(workspace=workspace, folder=folder)):
+    if not Here(workspace=workspace, folder=folder).may_read_files:
         actor = workspace.identity.actor
         told = f"{actor} may not look at files: that needs the scope 'bind' or 'run', and a token for all notebooks"
         raise Refused(f"{told}. Ask somebody who may.")
