@@ -25,7 +25,6 @@ import contextlib
 import inspect
 import io
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -113,6 +112,8 @@ def run_a_notebook(folder: Path, traced: Traced) -> None:
 
 def edit_by_an_agent(folder: Path, traced: Traced) -> None:
     """The tool `edit` of an agent, with `run`: from the call to its answer. The kernel's runtime is another process."""
+    from tests.journeys.live_runtimes import end_runtimes
+
     from quire.connection import connect
     from quire.doors.mcp.tool_call import call
     from quire.doors.mcp.tools import TOOLS
@@ -135,7 +136,7 @@ def edit_by_an_agent(folder: Path, traced: Traced) -> None:
         if "42" not in answer:
             sys.exit(f"The cell did not run:\n{answer}")
     finally:
-        _end_runtimes(folder)
+        end_runtimes(folder)
 
 
 def submit_over_a_socket(folder: Path, traced: Traced) -> None:
@@ -235,13 +236,6 @@ def _quire(*arguments: str) -> None:
         except SystemExit as ended:
             if ended.code:
                 sys.exit(f"quire {' '.join(arguments)} ended with {ended.code}")
-
-
-def _end_runtimes(folder: Path) -> None:
-    listed = subprocess.run(["pgrep", "-f", str(folder)], capture_output=True, text=True, check=False).stdout.split()
-    for process in map(int, listed):
-        if process != os.getpid():
-            os.kill(process, signal.SIGTERM)
 
 
 def main() -> None:
