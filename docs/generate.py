@@ -27,6 +27,8 @@ from quire.doors.python.cell_outcome import CellOutcome, ExecutionOutcome
 from quire.doors.python.live_notebook import AnyCell, AnyNotebook
 from quire.doors.python.live_workspace import AnyWorkspace, connect, connect_async
 from quire.doors.python.sync_wrapper import IteratorMethod, Method
+from quire.runs.executor import NotebookExecutor
+from quire.runs.notebook_diff import diff, patch
 from quire.stores.index import TABLES, IndexRows
 from quire.stores.sqlite.query import VIEWS, ask_rows
 
@@ -287,7 +289,8 @@ def errors_page() -> str:
 PYTHON = """
 `quire.connect` gives a workspace, that gives notebooks, and those give cells: [how to use them](../how-to/python.md). With
 `quire.connect_async` the methods, all that have parentheses here, are awaited, and `follow` is iterated with `async for`.
-What is wrong raises one of the [six errors](errors.md).
+What is wrong raises one of the [six errors](errors.md). `quire.run` and the rest of what papermill's users know is in
+[from papermill](../how-to/from-papermill.md).
 """
 
 
@@ -295,9 +298,10 @@ def python_page() -> str:
     """What people hold in Python, member by member."""
     parts = [
         f"## quire.{each.__name__}\n\n```python\nquire.{_signature(each)}\n```\n\n{_doc_of(each)}"
-        for each in (connect, connect_async)
+        for each in (connect, connect_async, diff, patch)
     ]
     for kind, title in (
+        (NotebookExecutor, "NotebookExecutor"),
         (AnyWorkspace, "Workspace"),
         (AnyNotebook, "Notebook"),
         (AnyCell, "Cell"),

@@ -23,10 +23,12 @@ def test_the_public_names_are_these() -> None:
         "agent_functions",
         "connect",
         "connect_async",
+        "diff",
         "inspect_notebook",
         "notebook_create",
         "notebook_edit",
         "notebook_execute",
+        "patch",
         "results",
         "run",
     ]

@@ -13,24 +13,27 @@ if TYPE_CHECKING:
     from .doors.python.live_workspace import connect, connect_async
     from .runs.api import run
     from .runs.executor import NotebookExecutor, inspect_notebook
+    from .runs.notebook_diff import diff, patch
     from .runs.records.result_rows import results
     from .verbs.agent_functions import agent_functions, notebook_create, notebook_edit, notebook_execute
 
 __version__ = "0.1.0.dev0"
 __all__ = [
     "BadInput", "Conflict", "NotFound", "NotebookExecutor", "QuireError", "Refused", "RunFailed", "Unavailable",
-    "agent_functions", "connect", "connect_async", "inspect_notebook", "notebook_create", "notebook_edit", "notebook_execute",
-    "results", "run",
+    "agent_functions", "connect", "connect_async", "diff", "inspect_notebook", "notebook_create", "notebook_edit",
+    "notebook_execute", "patch", "results", "run",
 ]  # fmt: skip
 _MODULES = {
     "NotebookExecutor": ".runs.executor",
     "agent_functions": ".verbs.agent_functions",
     "connect": ".doors.python.live_workspace",
     "connect_async": ".doors.python.live_workspace",
+    "diff": ".runs.notebook_diff",
     "inspect_notebook": ".runs.executor",
     "notebook_create": ".verbs.agent_functions",
     "notebook_edit": ".verbs.agent_functions",
     "notebook_execute": ".verbs.agent_functions",
+    "patch": ".runs.notebook_diff",
     "results": ".runs.records.result_rows",
     "run": ".runs.api",
 }

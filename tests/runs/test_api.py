@@ -346,7 +346,8 @@ def test_the_executor_returns_what_json_prints_and_never_raises_for_a_cell(folde
     executor = quire.NotebookExecutor(at=folder)
     told = executor.execute(folder / "sales.py", folder / "out.ipynb", {"top": 3})
     printed = json.loads(run_command("run", "sales.py", "again.ipynb", "-p", "top=3", "--json", at=folder).stdout)
-    changing = {"run", "output", "duration_seconds"}
+    assert (told["status"], told["reason"]) == ("success", None)
+    changing = {"run", "output", "duration_seconds", "reason"}
     assert {name: told[name] for name in told if name not in changing} == {
         name: printed[name] for name in printed if name not in changing
     }
@@ -356,9 +357,13 @@ def test_the_executor_returns_what_json_prints_and_never_raises_for_a_cell(folde
     failed = executor.execute(notebook(cell("import time\n1 / 0")), timeout=60)
     assert (failed["status"], failed["failed_cell"]["ename"]) == ("error", "ZeroDivisionError")
     assert json.loads(json.dumps(failed)) == failed
-    slow = executor.execute(notebook(cell("import time\ntime.sleep(600)")), None, None, 1)
-    # Where it was by then depends on how soon the kernel was there.
-    assert slow["status"] == "timeout"
+    assert failed["reason"] is None
+    slow = notebook(cell("import time\ntime.sleep(600)"))
+    late = executor.execute(slow, None, None, 0.01)
+    assert (late["status"], late["reason"], late["failed_cell"]["index"]) == ("error", "timeout", 0)
+    # A limit for the run counts before its first cell, too.
+    late = executor.execute(slow, run_timeout=0.001)
+    assert (late["status"], late["reason"], late["failed_cell"]) == ("error", "timeout", None)
     with pytest.raises(quire.NotFound):
         executor.execute(folder / "nowhere.py")
 
@@ -385,6 +390,31 @@ def test_the_executor_reads_writes_compares_and_inspects_any_format(folder: Path
     assert not (folder / "sales.R").exists()
 
 
+def test_a_diff_of_nodes_makes_one_of_the_other(folder: Path) -> None:
+    import nbdime  # pyright: ignore[reportMissingTypeStubs]
+
+    executor = quire.NotebookExecutor()
+    old = executor.read_notebook(folder / "sales.py")
+    new = executor.read_notebook(folder / "sales.py")
+    new.cells[1].source += "\nprint(top)"
+    new.cells.append(cast("Any", nbformat).v4.new_markdown_cell("# End", id="end"))
+    assert quire.diff(old, old) == []
+    operations = executor.diff_notebooks(old, new)
+    assert operations == quire.diff(folder / "sales.py", new)
+    made = quire.patch(old, operations)
+    assert made.cells == new.cells
+    assert [each.source for each in quire.patch(folder / "sales.py", operations).cells] == [
+        each.source for each in new.cells
+    ]
+    theirs = executor.diff_notebooks(old, new, nbdime=True)
+    assert cast("Any", nbdime).patch(old, theirs) == new
+    assert json.loads(json.dumps(theirs)) == theirs
+    with pytest.raises(quire.Conflict):
+        quire.patch(new, [{**each, "base_hash": "0" * 64} for each in operations if "base_hash" in each])
+    with pytest.raises(quire.BadInput, match="not JSON"):
+        quire.patch(old, [{"type": object()}])
+
+
 def test_validate_names_what_is_wrong(folder: Path) -> None:
     executor = quire.NotebookExecutor()
     assert executor.validate(folder / "sales.py")
@@ -394,10 +424,9 @@ def test_validate_names_what_is_wrong(folder: Path) -> None:
     (folder / "odd.ipynb").write_text(json.dumps(good | {"metadata": {"kernelspec": {"name": 1}}}))
     (folder / "wrong.py").write_text('# %% tags=["parameters"]\na = (\n')
     assert executor.validate(folder / "good.ipynb")
-    assert "cut off" in executor.validate(folder / "cut.ipynb", lax=True).faults[0]
+    assert "cut off" in executor.validate(folder / "cut.ipynb").faults[0]
     odd = executor.validate(folder / "odd.ipynb")
     assert (bool(odd), len(odd.faults)) == (False, 1)
-    assert executor.validate(folder / "odd.ipynb", lax=True)
     assert "cannot be read" in executor.validate(folder / "wrong.py").faults[0]
     with pytest.raises(quire.NotFound):
         executor.validate(folder / "nowhere.ipynb")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from ..core.errors import BadInput, NotFound
+from ..core.outcome import Outcome
 from ..core.params.parameters import Parameter, declared, inspected, tagged_cell
 from ..core.sheet.sheet import Sheet
 from ..core.values import Json, untag
@@ -20,6 +21,8 @@ from .request import RunRequest, read_sheet
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
+
+    from .notebook_diff import NotebookInput
 
 _AS_IPYNB = "notebook.ipynb"
 
@@ -46,15 +49,26 @@ class NotebookExecutor:
         output_path: Place | None = None,
         parameters: Mapping[str, Any] | None = None,
         timeout: float | None = 300,
+        *,
+        run_timeout: float | None = None,
     ) -> dict[str, Json]:
-        """Run a notebook, for `timeout` seconds at most, and return the outcome as `quire run --json` prints it.
+        """Run a notebook and return the outcome of `quire run --json`, with `status` `success` or `error`.
 
-        A cell that fails is a status, never an exception.
+        What happened to a run that did not simply fail is its `reason`: `timeout`, `dead_kernel`, `cancelled` or
+        `lost`, else None. `timeout` is in seconds for each cell, as papermill's `execution_timeout`; `run_timeout` for
+        the whole run; None is no limit. A cell that fails is a status, never an exception.
         """
         outcome = run(
-            input_path, output_path, parameters, timeout=timeout, progress_bar=False, check=False, at=self._at
+            input_path,
+            output_path,
+            parameters,
+            execution_timeout=timeout,
+            timeout=run_timeout,
+            progress_bar=False,
+            check=False,
+            at=self._at,
         )
-        return msgspec.json.decode(msgspec.json.encode(outcome))
+        return {**as_json(outcome), **_plain_status(outcome.status)}
 
     def collect_outputs(self, path: Place) -> dict[str, Any]:
         """Return the results that a notebook has recorded: name to value. A run's id will do, too."""
@@ -78,31 +92,27 @@ class NotebookExecutor:
         registry.check_language(sheet, target)
         write_text(Path(target), registry.write(sheet, target))
 
-    def diff_notebooks(self, a: Place, b: Place) -> list[dict[str, Json]]:
-        """Return the operations that make `b` of `a`, as `quire diff --json` prints them."""
-        import json
+    def diff_notebooks(self, a: NotebookInput, b: NotebookInput, nbdime: bool = False) -> list[dict[str, Json]]:
+        """Return the operations that turn `a` into `b`, both paths or NotebookNodes, as `quire.diff` does."""
+        from .notebook_diff import diff
 
-        from ..core.diff.diff import diff, encode
-        from ..git.revisions import FileRevision, read_both
+        return diff(a, b, nbdime=nbdime)
 
-        names = (os.fspath(a), os.fspath(b))
-        old, new = (FileRevision(label=name, path=name, text=read_text(Path(name))) for name in names)
-        return json.loads(encode(diff(*read_both(old, new)).operations))
+    def validate(self, path: Place) -> Validity:
+        """Check that a file is a notebook, that nbformat's schema takes it, and that what it declares can be read."""
+        return Validity(faults=tuple(_format_faults(path)))
 
-    def validate(self, path: Place, lax: bool = False) -> Validity:
-        """Check that a file is a notebook, that nbformat's schema takes it, and that what it declares can be read.
 
-        With `lax`, what only the schema refuses is no fault: Quire reads such a file all the same.
-        """
-        try:
-            text = read_text(Path(path))
-            sheet = registry.read(text, os.fspath(path))
-        except NotFound:
-            raise
-        except BadInput as error:
-            return Validity(faults=(str(error),))
-        faults = [*_against_schema(text, path)] if not lax else []
-        return Validity(faults=(*faults, *_against_itself(sheet, path)))
+def as_json(outcome: Outcome) -> dict[str, Json]:
+    """Return an outcome as `quire run --json` prints it."""
+    return msgspec.json.decode(msgspec.json.encode(outcome))
+
+
+def _plain_status(status: str) -> dict[str, Json]:
+    """The two words that callers of an executor know, and the finer one beside them."""
+    if status in ("success", "error"):
+        return {"status": status, "reason": None}
+    return {"status": "error", "reason": status}
 
 
 def inspect_notebook(notebook_path: Place, parameters: Mapping[str, Any] | None = None) -> dict[str, dict[str, str]]:
@@ -166,6 +176,17 @@ def _in_python(name: str, source: str) -> str | None:
 
 
 # ---- Is it in order?
+
+
+def _format_faults(path: Place) -> list[str]:
+    try:
+        text = read_text(Path(path))
+        sheet = registry.read(text, os.fspath(path))
+    except NotFound:
+        raise
+    except BadInput as error:
+        return [str(error)]
+    return [*_against_schema(text, path), *_against_itself(sheet, path)]
 
 
 def _against_schema(text: str, path: Place) -> list[str]:

@@ -28,8 +28,8 @@ from ..disk import check_writable
 from ..formats import registry
 from ..formats.convert import with_kernel
 from ..formats.starter_notebook import drafted, slug, title_of
-from ..runs.api import wait_for
-from ..runs.executor import NotebookExecutor
+from ..runs.api import run, wait_for
+from ..runs.executor import as_json
 from ..workspace.local import LocalWorkspace
 from .answers.answer import Here
 from .arguments import EditArguments
@@ -112,7 +112,7 @@ def notebook_execute(
         raise BadInput('parameters is an object, name to value, such as {"month": "2026-10"}.')
     if timeout is not None and not _is_seconds(timeout):
         raise BadInput(f"timeout is a number of seconds above 0, not {timeout!r}.")
-    return NotebookExecutor().execute(_path(path), None, parameters, timeout=timeout)
+    return as_json(run(_path(path), None, parameters, timeout=timeout, progress_bar=False, check=False))
 
 
 # ---- What is given
