@@ -29,6 +29,7 @@ def test_the_public_names_are_these() -> None:
         "notebook_edit",
         "notebook_execute",
         "patch",
+        "reproduce",
         "results",
         "run",
     ]

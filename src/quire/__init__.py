@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from .runs.executor import NotebookExecutor, inspect_notebook
     from .runs.notebook_diff import diff, patch
     from .runs.records.result_rows import results
+    from .runs.reproduce.reproduce_run import reproduce
     from .verbs.agent_functions import agent_functions, notebook_create, notebook_edit, notebook_execute
 
 __version__ = "0.1.0.dev0"
 __all__ = [
     "BadInput", "Conflict", "NotFound", "NotebookExecutor", "QuireError", "Refused", "RunFailed", "Unavailable",
     "agent_functions", "connect", "connect_async", "diff", "inspect_notebook", "notebook_create", "notebook_edit",
-    "notebook_execute", "patch", "results", "run",
+    "notebook_execute", "patch", "reproduce", "results", "run",
 ]  # fmt: skip
 _MODULES = {
     "NotebookExecutor": ".runs.executor",
@@ -34,6 +35,7 @@ _MODULES = {
     "notebook_edit": ".verbs.agent_functions",
     "notebook_execute": ".verbs.agent_functions",
     "patch": ".runs.notebook_diff",
+    "reproduce": ".runs.reproduce.reproduce_run",
     "results": ".runs.records.result_rows",
     "run": ".runs.api",
 }

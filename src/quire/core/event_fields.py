@@ -22,6 +22,7 @@ from .events import (
     Display,
     DisplayUpdated,
     Draft,
+    EnvironmentRecorded,
     FileMerged,
     KnownEvent,
     NamedResult,
@@ -180,6 +181,8 @@ def without_blobs(event: KnownEvent, gone: Collection[str]) -> KnownEvent:
             return replace(event, blobs=_kept(event.blobs, gone))
         case FileMerged() if event.kept is not None and event.kept.hash in gone:
             return replace(event, kept=None)
+        case EnvironmentRecorded() if event.packages is not None and event.packages.hash in gone:
+            return replace(event, packages=None)
         case RunFinished() if event.widgets is not None and event.widgets.hash in gone:
             return replace(event, widgets=None)
         case StreamAppended() | ResultRecorded() if event.blob is not None and event.blob.hash in gone:

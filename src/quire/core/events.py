@@ -421,6 +421,26 @@ class RunSource(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     digest: str | None = None
     notebook: LogId | None = None
     seq: int | None = None
+    reproduces: LogId | None = None
+    """The run that this one repeats, to be compared with it."""
+
+
+class GitRevision(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where the repository of a run's source stood."""
+
+    commit: str
+    dirty: bool = False
+    """Whether a file that git tracks was otherwise than in the commit."""
+
+
+class InputFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A file that a notebook declares to read, as it was when its run began."""
+
+    path: Content
+    """From the folder of the project on, with slashes."""
+    digest: str
+    """The SHA-256 of its bytes."""
+    size: int
 
 
 class RunRequested(Event, frozen=True, kw_only=True, tag="run_requested"):
@@ -447,6 +467,17 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
 
     epoch: int
     environment: Data = {}
+
+
+class EnvironmentRecorded(Event, frozen=True, kw_only=True, tag="environment_recorded"):
+    """What a run found around it, read while its first cells ran. Of two, the last counts."""
+
+    epoch: int
+    packages: BlobRef | None = None
+    """An object in JSON: each package that is installed for the kernel, and its version. None: not known."""
+    revision: GitRevision | None = None
+    """None: the source is in no git repository."""
+    inputs: tuple[InputFile, ...] = ()
 
 
 class RunCancelRequested(Event, frozen=True, kw_only=True, tag="run_cancel_requested"):
@@ -723,6 +754,7 @@ RunEvent: TypeAlias = (
     RunRequested
     | RunClaimed
     | RunStarted
+    | EnvironmentRecorded
     | RunCancelRequested
     | RunFinished
     | RuntimeAttached
@@ -743,6 +775,7 @@ ServingEvent: TypeAlias = (
     | ResultRecorded
     | RunClaimed
     | RunStarted
+    | EnvironmentRecorded
     | RuntimeAttached
     | RuntimeDetached
     | KernelStarted

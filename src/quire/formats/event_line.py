@@ -44,6 +44,8 @@ def _described(event: e.AnyEvent) -> str:
         case e.ExecutionFinished() | e.RunFinished():
             fault = f": {event.fault.ename}: {one_line(event.fault.evalue)}" if event.fault is not None else ""
             return f"{getattr(event, 'execution', '')} {event.status}{fault}".strip()
+        case e.EnvironmentRecorded():
+            return _environment(event)
         case e.RuntimeDetached():
             return f"{event.runtime}{': ' + one_line(event.why, 200) if event.why else ''}"
         case e.ResultRecorded():
@@ -71,6 +73,13 @@ def _edit(event: e.SourceEdited) -> str:
     edit = event.edit if event.applied is None else event.applied
     rebased = " (rebased)" if event.applied is not None else ""
     return ", ".join(f"at {each.at} -{each.remove} +{visible_line(each.insert, 30)!r}" for each in edit) + rebased
+
+
+def _environment(event: e.EnvironmentRecorded) -> str:
+    packages = f"packages {event.packages.hash[:12]}" if event.packages is not None else "packages not known"
+    revision = event.revision
+    at = f", git {revision.commit[:12]}{' with changes' if revision.dirty else ''}" if revision is not None else ""
+    return f"{packages}{at}, {len(event.inputs)} input files"
 
 
 def _output(output: e.Display | e.Raised) -> str:

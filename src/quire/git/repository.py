@@ -23,13 +23,23 @@ def git(*arguments: str | Path, at: Path | None = None, stdin: bytes = b"") -> s
 
 
 def attempt(
-    *arguments: str | Path, at: Path | None = None, stdin: bytes = b"", env: dict[str, str] | None = None
+    *arguments: str | Path,
+    at: Path | None = None,
+    stdin: bytes = b"",
+    env: dict[str, str] | None = None,
+    seconds: float | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Call git where a no is an answer as well."""
+    """Call git where a no is an answer as well. After so many seconds TimeoutExpired is raised."""
     command = ["git", *map(str, arguments)]
     try:
         return subprocess.run(  # noqa: S603  nothing goes through a shell
-            command, cwd=at, input=stdin, capture_output=True, check=False, env=env and {**os.environ, **env}
+            command,
+            cwd=at,
+            input=stdin,
+            capture_output=True,
+            check=False,
+            env=env and {**os.environ, **env},
+            timeout=seconds,
         )
     except FileNotFoundError:
         raise Unavailable("git is not on the path. Install it, or add its folder to PATH.") from None

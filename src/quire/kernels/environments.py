@@ -54,7 +54,7 @@ def find(
             foreign = _KernelspecIndex(cwd, environ, own_interpreter).foreign(preferred)
             if foreign is not None:
                 return foreign
-        return _python(interpreter_for(cwd, environ, own_interpreter), environ, own_interpreter)
+        return python_kernel(interpreter_for(cwd, environ, own_interpreter), environ, own_interpreter)
     registered = _KernelspecIndex(cwd, environ, own_interpreter)
     if kernel_name is not None:
         return registered.named(kernel_name)
@@ -82,7 +82,8 @@ def _same_language(one: str, other: str) -> bool:
 # ---- Which Python
 
 
-def _python(interpreter: Path, environ: Mapping[str, str], own: str) -> Spec:
+def python_kernel(interpreter: Path, environ: Mapping[str, str], own: str = sys.executable) -> Spec:
+    """Return the kernel of a Python that is known by its path; it needs ipykernel."""
     check_ipykernel(str(interpreter), own)
     return Spec(
         argv=(str(interpreter), LAUNCH, "-f", "{connection_file}", *_OPTIONS),
@@ -202,7 +203,7 @@ class _KernelspecIndex:
         if name.lower() in self._folders:
             return self._spec(name.lower(), self._read(name.lower()))
         if name.lower() == "python3":
-            return _python(self._interpreter, self._environ, self._own)
+            return python_kernel(self._interpreter, self._environ, self._own)
         import difflib
 
         names = sorted({*self._folders, "python3"})

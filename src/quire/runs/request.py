@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 from collections.abc import Mapping
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ from typing import Any
 import msgspec
 
 from ..actors.runtime.retry import OUTAGE_SECONDS
+from ..actors.runtime.run_environment import InputPath
 from ..actors.runtime.run_notebook import RunPlan
 from ..core.errors import BadInput
 from ..core.events import RunSource
 from ..core.ids import LogId
+from ..core.inputs import declared_inputs
 from ..core.params.parameters import BoundParameters, Text, bind, declared
 from ..core.results import declared as declared_results
 from ..core.sheet.sheet import Sheet
@@ -26,10 +29,12 @@ from ..formats.literals.translate import known_language
 from ..formats.papermill import prepared_only, without_markers
 from ..formats.path_templates import fill_path
 from ..kernel import startup_source
-from ..kernels.environments import find
+from ..kernels.environments import find, python_kernel
 from ..kernels.kernel_protocol import GRACE_SECONDS, Spec
 from ..outputs.secrets import Remover
 from ..workspace.clock import new_id
+from .environment.git_revision import find_revision
+from .environment.input_files import find_inputs
 from .kernel_choice import find_chosen, preferred_kernel
 from .locations import is_remote, is_standard, read_place, shown
 from .provision import Prompter, Provisions, check_output, provide, with_kernel
@@ -50,11 +55,15 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A place, which may be a template; `-` is standard input. None: the notebook is in `text`."""
     text: str | None = None
     """The notebook as the text of an .ipynb, where it is at hand and in no file."""
+    sheet: Sheet | None = None
+    """The notebook, where it is at hand; then `source` only says what folder it belongs to."""
     output: str | None = None
     """A place, which may be a template; `-` is standard output."""
     values: dict[str, Any] = {}
     """For the parameters; a `params.Text` is what somebody typed."""
     kernel: str | None = None
+    interpreter: str | None = None
+    """The Python to run in, where no kernel is named."""
     language: str | None = None
     cwd: Path | None = None
     start_timeout: float = 60
@@ -136,7 +145,8 @@ async def prepare(
     bound, filled = _filled(request, source, language, log, now)
     provided = provide(source.name, filled.sheet, spec, source.folder, environ, ask)
     check_output(filled.output, provided.secrets)
-    return _plan(request, log, source, filled, spec, bound, provided)
+    plan = _plan(request, log, source, filled, spec, bound, provided)
+    return msgspec.structs.replace(plan, inputs=_inputs(source, bound, plan, now))
 
 
 async def prepare_only(request: RunRequest, now: dt.datetime) -> FilledNotebook:
@@ -173,6 +183,8 @@ def _check(request: RunRequest) -> None:
 
 async def _read(request: RunRequest, now: dt.datetime) -> _Source:
     place = request.source
+    if request.sheet is not None:
+        return _Source(place=place, text="", sheet=request.sheet)
     if place is not None and request.text is None and "{" in place and not _is_there(place):
         place = fill_path(place, bind([], request.values).values, run=new_id(), now=now)
     if request.text is not None:
@@ -204,6 +216,8 @@ def _format_name(place: str | None, text: str) -> str:
 
 def _spec(request: RunRequest, source: _Source, environ: Mapping[str, str]) -> Spec:
     language, metadata = request.language or source.sheet.language, source.sheet.metadata
+    if request.interpreter is not None and request.kernel is None:
+        return python_kernel(Path(request.interpreter), environ)
     if request.kernel is not None or request.language is not None:
         return find(language, request.kernel, cwd=source.folder, environ=environ, preferred=preferred_kernel(metadata))
     return find_chosen(language, metadata, source.folder, environ)
@@ -268,6 +282,13 @@ def _paths(request: RunRequest, source: _Source, output: str | None) -> dict[str
     return {name: Text(path) for name, path in wanted.items() if path is not None}
 
 
+def _inputs(source: _Source, bound: BoundParameters, plan: RunPlan, now: dt.datetime) -> tuple[InputPath, ...]:
+    try:
+        return find_inputs(declared_inputs(source.sheet), bound.values, plan.cwd, plan.log, now)
+    except BadInput as error:
+        raise BadInput(f"{source.name}: {error}", **error.details) from None
+
+
 # ---- The plan
 
 
@@ -298,6 +319,7 @@ def _plan(
         secrets=provided.secrets,
         startup=startup_source() if spec.language == "python" else "",
         declared_results=tuple(declared_results(sheet)),
+        revision=partial(find_revision, source.folder),
         keep=request.keep,
         grace_seconds=request.grace_seconds,
         outage_seconds=request.outage_seconds,

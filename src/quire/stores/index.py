@@ -36,7 +36,7 @@ from ..core.notebook.reduce import REDUCER, Fold
 from ..core.notebook.staleness import stale_cells
 from ..core.text import source_hash
 
-INDEX = REDUCER * 100 + 3
+INDEX = REDUCER * 100 + 4
 """The version of what is below; goes up with every change of it, and with the reducer's."""
 
 Row: TypeAlias = tuple[Any, ...]
@@ -103,7 +103,15 @@ TABLES: dict[str, dict[str, str]] = {
         "failed_cell": "text",
         "ename": "text",
         "evalue": "text",
+        "reproduces": "text",
+        "python": "text",
+        "platform": "text",
+        "packages": "text",
+        "revision": "text",
+        "dirty": "boolean",
     },
+    "inputs": {"log": "text", "path": "text", "digest": "text", "size": "integer"},
+    "packages": {"environment": "text", "name": "text", "version": "text"},
     "results": {
         "log": "text",
         "name": "text",
@@ -174,6 +182,8 @@ KEYS: dict[str, tuple[str, ...]] = {
     "executions": ("log", "execution"),
     "outputs": ("log", "execution", "number"),
     "runs": ("run",),
+    "inputs": ("log", "path"),
+    "packages": ("environment", "name"),
     "results": ("log", "name"),
     "run_values": ("log", "kind", "name"),
     "proposals": ("log", "proposal"),
@@ -184,10 +194,13 @@ KEYS: dict[str, tuple[str, ...]] = {
     "names": ("actor",),
 }
 
-REPLACED = ("cells", "results", "run_values", "conflicts", "bindings")
+REPLACED = ("cells", "inputs", "results", "run_values", "conflicts", "bindings")
 """The tables whose rows of a log are all made anew when it grows."""
 
-ORDERS: dict[str, tuple[str, ...]] = {"run_values": ("kind", "name", "type", "number", "log")}
+ORDERS: dict[str, tuple[str, ...]] = {
+    "packages": ("name", "version", "environment"),
+    "run_values": ("kind", "name", "type", "number", "log"),
+}
 """What else a table is looked up by: a database keeps an index on these columns."""
 
 
@@ -200,6 +213,9 @@ class IndexRows(msgspec.Struct, kw_only=True):
     executions: list[Row] = []
     outputs: list[Row] = []
     runs: list[Row] = []
+    inputs: list[Row] = []
+    packages: list[Row] = []
+    """Of no log: they are read from blobs when somebody asks for them (workspace/package_index.py)."""
     results: list[Row] = []
     run_values: list[Row] = []
     proposals: list[Row] = []
@@ -290,7 +306,7 @@ def table_of(log: LogId) -> dict[str, str]:
     """The tables with rows of a log, each with the column that names it."""
     if log == WORKSPACE_LOG:
         return {"names": ""}
-    return {name: columns[0] for name, columns in KEYS.items() if name != "names"}
+    return {name: columns[0] for name, columns in KEYS.items() if name not in ("names", "packages")}
 
 
 def first_difference(one: IndexRows, other: IndexRows) -> str | None:
@@ -340,6 +356,7 @@ def _add_notebook(rows: IndexRows, log: LogId, now: Notebook) -> None:
         rows.bindings.append((log, now.binding.path))
     if now.run is not None:
         rows.runs.append(_run_row(log, now))
+        rows.inputs.extend((log, file.path, file.digest, file.size) for file in now.run.inputs)
         rows.run_values.extend(_run_values(log, now, now.run))
 
 
@@ -429,7 +446,17 @@ def _run_row(log: LogId, now: Notebook) -> Row:
         _seconds(run.started_at, run.finished_at),
         run.failed_cell,
         *_fault(run.fault),
+        run.source.reproduces,
+        _text(run.environment.get("python")),
+        _text(run.environment.get("platform")),
+        run.packages.hash if run.packages is not None else None,
+        run.revision.commit if run.revision is not None else None,
+        run.revision.dirty if run.revision is not None else None,
     )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _run_values(log: LogId, now: Notebook, run: Run) -> Iterator[Row]:

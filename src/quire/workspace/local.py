@@ -52,6 +52,7 @@ from .log.log_lookup import pick, similar
 from .log.log_state import DirectoryFolding, NotebookFolding
 from .log.open_log import Live
 from .log.process_id import this_process
+from .package_index import index_packages
 from .protocol import Claim, HeldClaim, LogVerification, UndoOutcome
 from .prune_runs import PrunePlan, PruneStep
 from .single_flight import SingleFlight
@@ -649,6 +650,7 @@ class LocalWorkspace:
         await self.check_query()
         asks = self.identity.token or self.identity.actor
         async with self._shared.queries.setdefault(asks, asyncio.Lock()):  # one at a time: no token keeps all busy
+            await index_packages(self._shared.store, self._shared.blobs, sql, seconds)
             return await self._shared.store.query(sql, limit=limit, seconds=seconds)
 
     async def hold(self, name: str, seconds: float = LEASE_SECONDS) -> Hold | None:

@@ -54,6 +54,7 @@ export const WORDS: Record<KnownEvent["type"], Wording> = {
   run_requested: withName("started the run", "started the run"),
   run_claimed: say("took the run"),
   run_started: say("began the run"),
+  environment_recorded: say("recorded what the run found around it"),
   run_cancel_requested: withText("asked to cancel the run"),
   run_finished: { say: ({ text }) => `ended the run${text ? `: ${stateWord(text)}` : ""}` },
   proposal_made: withText("made a proposal"),

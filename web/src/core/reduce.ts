@@ -160,6 +160,9 @@ const BRANCHES: Branches = {
       environment: { ...run.environment, ...environment },
     }))
   },
+  environment_recorded: (copy, _, { packages = null, revision = null, inputs = [] }) => {
+    changeRun(copy, () => ({ packages, revision, inputs }))
+  },
   run_cancel_requested: (copy, entry) => changeRun(copy, (run) => ({ cancelled_by: run.cancelled_by ?? by(entry) })),
   run_finished: (copy, entry, { status, failed_cell = null, fault = null, widgets = null }) => {
     const { at: finished_at, seq: finished_seq } = entry

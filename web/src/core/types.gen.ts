@@ -28,7 +28,7 @@ export type RuntimeId = string
 export type TokenId = string
 
 /** Goes up with every change of what a branch does or of what a notebook holds. */
-export const REDUCER = 8
+export const REDUCER = 9
 /** How many pieces of code without a cell are kept once they have ended. */
 export const SCRATCHES = 10
 /** How many code points of a stream stay in the notebook. */
@@ -421,6 +421,24 @@ export interface RunSource {
   readonly digest?: string | null
   readonly notebook?: LogId | null
   readonly seq?: number | null
+  /** The run that this one repeats, to be compared with it. */
+  readonly reproduces?: LogId | null
+}
+
+/** Where the repository of a run's source stood. */
+export interface GitRevision {
+  readonly commit: string
+  /** Whether a file that git tracks was otherwise than in the commit. */
+  readonly dirty?: boolean
+}
+
+/** A file that a notebook declares to read, as it was when its run began. */
+export interface InputFile {
+  /** From the folder of the project on, with slashes. */
+  readonly path: string
+  /** The SHA-256 of its bytes. */
+  readonly digest: string
+  readonly size: number
 }
 
 /** A run begins. The first event of its log; everything decided beforehand is in it (rule 14). */
@@ -447,6 +465,17 @@ export interface RunStarted {
   readonly type: "run_started"
   readonly epoch: number
   readonly environment?: JsonObject
+}
+
+/** What a run found around it, read while its first cells ran. Of two, the last counts. */
+export interface EnvironmentRecorded {
+  readonly type: "environment_recorded"
+  readonly epoch: number
+  /** An object in JSON: each package that is installed for the kernel, and its version. None: not known. */
+  readonly packages?: BlobRef | null
+  /** None: the source is in no git repository. */
+  readonly revision?: GitRevision | null
+  readonly inputs?: readonly InputFile[]
 }
 
 /** Somebody wants a run to stop. Its runtime interrupts the kernel and ends the run as cancelled. */
@@ -709,6 +738,7 @@ export type RunEvent =
   | RunRequested
   | RunClaimed
   | RunStarted
+  | EnvironmentRecorded
   | RunCancelRequested
   | RunFinished
   | RuntimeAttached
@@ -730,6 +760,7 @@ export type ServingEvent =
   | ResultRecorded
   | RunClaimed
   | RunStarted
+  | EnvironmentRecorded
   | RuntimeAttached
   | RuntimeDetached
   | KernelStarted
@@ -910,6 +941,12 @@ export interface Run {
   readonly source: RunSource
   readonly parameters: JsonObject
   readonly environment: JsonObject
+  /** Each package that was installed for its kernel, with its version; None where that is not known. */
+  readonly packages: BlobRef | null
+  /** Where the repository of its source stood. */
+  readonly revision: GitRevision | null
+  /** The files that it declares to read. */
+  readonly inputs: readonly InputFile[]
   readonly policy: Readonly<Record<string, string>>
   readonly metadata: JsonObject
   readonly wants: string | null
@@ -1068,7 +1105,9 @@ export const DEFAULTS = {
   Display: { data: {}, blobs: {}, metadata: {}, display_id: null, count: null },
   Raised: { ename: "", evalue: "", traceback: [] },
   Stream: { head: "", omitted: 0, tail: "", blob: null },
-  RunSource: { path: null, digest: null, notebook: null, seq: null },
+  RunSource: { path: null, digest: null, notebook: null, seq: null, reproduces: null },
+  GitRevision: { dirty: false },
+  InputFile: {},
   RunCell: { cell_kind: "code", needs: null, source: null },
   Input: {},
   Execution: {
@@ -1115,6 +1154,9 @@ export const DEFAULTS = {
   Run: {
     parameters: {},
     environment: {},
+    packages: null,
+    revision: null,
+    inputs: [],
     policy: {},
     metadata: {},
     wants: null,

@@ -103,6 +103,8 @@ function Sides({ compared, parts, nonce, me }: { readonly compared: Compared; re
       <PairsTable title="Results" pairs={facts.results} isMeasured />
       <TimingTable facts={facts} />
       <PairsTable title="Environment" pairs={facts.environment} />
+      {facts.packages && Object.keys(facts.packages).length > 0 && <PairsTable title="Packages" pairs={facts.packages} />}
+      {Object.keys(facts.inputs).length > 0 && <PairsTable title="Input files" pairs={facts.inputs} />}
       <section className={css["part"]} aria-labelledby="cells">
         <h2 id="cells">
           Cells <span>{changesInWords(cells.rows)}</span>

@@ -114,6 +114,10 @@ export interface RunComparison {
   readonly sources: number
   readonly results: Readonly<Record<string, ComparedPair>>
   readonly environment: Readonly<Record<string, ComparedPair>>
+  /** The packages that differ; null where those of one run are not known. */
+  readonly packages: Readonly<Record<string, ComparedPair>> | null
+  /** The files that they declare to read, by their hashes. */
+  readonly inputs: Readonly<Record<string, ComparedPair>>
   readonly duration_seconds: ComparedPair
   readonly timing: readonly ComparedTime[]
 }

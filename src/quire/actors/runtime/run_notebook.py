@@ -23,8 +23,10 @@ from ...core.sheet.conversion import added, metadata_of
 from ...core.sheet.sheet import Sheet, SheetCell
 from ...core.values import Json
 from ...formats.terminal_safe import one_line
+from ...kernels import packages
 from ...kernels.kernel_client import KernelClient, stop
 from ...kernels.kernel_protocol import GRACE_SECONDS, KEEP_SECONDS, Spec, adopt, start
+from ...kernels.packages import KernelPython
 from ...kernels.sql_cells import as_code
 from ...outputs.display_events import KernelMessage
 from ...outputs.recorder import Recorder, Straight
@@ -37,15 +39,20 @@ from ...workspace.tasks import alongside, cancel_and_wait
 from .lease_renewal import held
 from .retry import OUTAGE_SECONDS, OutageTooLong, OutageWait, PatientOutlet, pauses
 from .run_cell import CellRunner, CellRunOutcome, StopReason
+from .run_environment import EnvironmentRecord, InputPath, RevisionReader
 
 ADOPT_SECONDS = 10.0
 """A kernel to go on with answers by then, or a new one is started."""
 RUNS = ("code", "sql")
-_STARTUP = "startup"
+_STARTUP, _PYTHON = "startup", "python"
 LEFT_SECONDS = 3600.0
 """How long a kernel lives for `--resume` whose run could not be recorded any more."""
 MAY_RAISE = "raises-exception"
 """Jupyter's tag for a cell whose error is no failure."""
+
+
+LEFT_OUT = "a partial run left it out"
+"""Why a cell of a run was skipped that was only of others."""
 
 
 class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +80,10 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     startup: str = ""
     """What the kernel runs, silently, before the first cell."""
     declared_results: tuple[DeclaredResult, ...] = ()
+    inputs: tuple[InputPath, ...] = ()
+    """The files that the notebook declares to read."""
+    revision: RevisionReader | None = None
+    """Finds where the repository of the source stands; None: it is in none."""
     keep: bool = False
     """Whether the kernel lives on when the run is over."""
     grace_seconds: float = GRACE_SECONDS
@@ -329,6 +340,8 @@ class _Run:
         )
         carried = plan.resumes.carried if plan.resumes is not None else ()
         self._carried = frozenset(each.cell for each in carried)
+        self._around = EnvironmentRecord(runtime, self._recorder, epoch, plan.inputs, plan.revision)
+        self._python: KernelPython | None = None
 
     async def run(self) -> None:
         """Wait for the kernel, run the cells, and say how it ended."""
@@ -341,11 +354,14 @@ class _Run:
                     timer.cancel()
             if status == "success" and (missing := await self._missing_results()) is not None:
                 status, fault = "error", missing
+            if self._stopping.why is None:
+                await self._around.finish()
             widgets = await self._kept_widgets()
             self._recorder.say(
                 e.RunFinished(epoch=self._epoch, status=status, failed_cell=failed, fault=fault, widgets=widgets)
             )
         finally:
+            await self._around.close()
             await self._recorder.close()
 
     async def _while_recorded(self) -> tuple[RunStatus, CellId | None, Fault | None]:
@@ -370,6 +386,7 @@ class _Run:
         finally:
             await cancel_and_wait(starting, stopped)
         self._recorder.say(e.RunStarted(epoch=self._epoch, environment=info))
+        self._around.begin(self._python, self._plan.cwd)
         return await self._run_cells()
 
     async def _start(self) -> dict[str, Json]:
@@ -382,20 +399,31 @@ class _Run:
             self._recorder.say(e.RunFinished(epoch=self._epoch, status="error", fault=fault))
             await self._recorder.settle()
             raise Unavailable(self._remover.clean_text(str(error))) from None
-        language = told.get("language_info")
         spec = self._plan.spec
-        kernel = self._client.kernel.id
-        return {"interpreter": spec.interpreter, "kernel": spec.name, "kernel_id": kernel, "language_info": language}
+        return {
+            "interpreter": spec.interpreter,
+            "kernel": spec.name,
+            "kernel_id": self._client.kernel.id,
+            "kernel_version": f"{told.get('implementation', '')} {told.get('implementation_version', '')}".strip(),
+            "language_info": told.get("language_info"),
+            **(self._python.facts if self._python is not None else packages.platform_facts()),
+        }
 
     async def _prepare_kernel(self) -> None:
-        if not self._plan.startup or self._carried:
+        # As expressions beside an empty cell: the text of a cell is hashed, slowly, before it runs.
+        expressions: dict[str, str] = {}
+        if self._plan.startup and not self._carried:
+            expressions[_STARTUP] = self._plan.startup
+        if self._plan.spec.language == "python":
+            expressions[_PYTHON] = packages.QUESTION
+        if not expressions:
             return
-        # As an expression beside an empty cell: the text of a cell is hashed, slowly, before it runs.
-        async for message in self._client.execute("", silent=True, expressions={_STARTUP: self._plan.startup}):
+        async for message in self._client.execute("", silent=True, expressions=expressions):
             if message.type == "execute_reply":
                 self._look_at(message.content.get("user_expressions"))
 
     def _look_at(self, answers: Json) -> None:
+        self._python = packages.read_answer(answers, _PYTHON)
         match answers:
             case {"startup": {"status": "error", "evalue": said}}:
                 self._observer.warn(f"quire.kernel cannot be imported in this kernel: {one_line(str(said), 200)}")
@@ -432,7 +460,7 @@ class _Run:
             if cell.kind not in RUNS or cell.id in self._carried:
                 continue
             if self._plan.only is not None and cell.id not in self._plan.only:
-                self._skip((cell,), "a partial run left it out")
+                self._skip((cell,), LEFT_OUT)
                 continue
             if self._stopping.why is not None:
                 self._skip(cells[index:], f"the run was stopped before it: {self._stopping.why}")

@@ -86,6 +86,7 @@ STEPS = frozenset(
         "result_recorded",
         "run_claimed",
         "run_started",
+        "environment_recorded",
     )
 )
 """The events that are steps of an execution or a run."""

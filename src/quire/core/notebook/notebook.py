@@ -11,7 +11,19 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ..events import BlobRef, CellChange, CellKind, ExecutionStatus, Fault, Output, RunCell, RunSource, RunStatus
+from ..events import (
+    BlobRef,
+    CellChange,
+    CellKind,
+    ExecutionStatus,
+    Fault,
+    GitRevision,
+    InputFile,
+    Output,
+    RunCell,
+    RunSource,
+    RunStatus,
+)
 from ..ids import ActorId, CellId, CommentId, ConflictId, ExecutionId, ProposalId, RuntimeId
 from ..values import Json
 
@@ -165,6 +177,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     source: RunSource
     parameters: dict[str, Json] = {}
     environment: dict[str, Json] = {}
+    packages: BlobRef | None = None
+    """Each package that was installed for its kernel, with its version; None where that is not known."""
+    revision: GitRevision | None = None
+    """Where the repository of its source stood."""
+    inputs: tuple[InputFile, ...] = ()
+    """The files that it declares to read."""
     policy: dict[str, str] = {}
     metadata: dict[str, Json] = {}
     wants: str | None = None

@@ -33,7 +33,7 @@ from .notebook import (
 )
 from .outputs import set_cell
 
-REDUCER = 8
+REDUCER = 9
 
 _CONTAINERS = (
     "cells",
@@ -198,6 +198,8 @@ def _apply_rare(folding: Fold, now: Notebook, entry: Entry, event: _Rare) -> Non
             _change_run(now, status="claimed", runtime=event.runtime, epoch=event.epoch)
         case e.RunStarted():
             _start_run(now, entry, event)
+        case e.EnvironmentRecorded():
+            _change_run(now, packages=event.packages, revision=event.revision, inputs=event.inputs)
         case e.RunCancelRequested():
             _cancel_run(now, entry)
         case e.RunFinished():

@@ -26,6 +26,10 @@ def accept(now: Notebook, event: e.RunEvent, asking: SubmissionContext) -> e.Run
             check_run_held(now, event.epoch, asking.actor)
             if _run(now).status != "claimed":
                 raise Refused(f"Run {now.name!r} is {_run(now).status}; it starts once, after it was claimed.")
+        case e.EnvironmentRecorded():
+            check_run_held(now, event.epoch, asking.actor)
+            if _run(now).status != "running":
+                raise Refused(f"Run {now.name!r} is {_run(now).status}; what is around it is recorded while it runs.")
         case e.RunCancelRequested():
             if not _run(now).is_open:
                 raise Refused(f"Run {now.name!r} is over: {_run(now).status}. There is nothing to cancel.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -17,6 +17,7 @@ from ...core.sheet.equality import same
 from ...core.sheet.sheet import Sheet, SheetCell
 from ...core.values import Json
 from ...formats.inject import TAG as INJECTED
+from .recorded_environment import revision_text
 from .run_records import RUNS, CellRecord, RunRecord, language_of, record_of, run_of
 
 
@@ -59,6 +60,10 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """The operations that turn the cells of a into those of b, the injected parameters left out."""
     results: dict[str, ValuePair]
     environment: dict[str, ValuePair]
+    packages: dict[str, ValuePair] | None
+    """The packages that differ, with both versions; null where those of one run are not known."""
+    inputs: dict[str, ValuePair]
+    """The files that they declare to read, by their SHA-256."""
     duration_seconds: ValuePair
     timing: tuple[TimePair, ...]
 
@@ -76,6 +81,8 @@ class ComparedFacts(msgspec.Struct, frozen=True, kw_only=True):
     sources: int
     results: dict[str, ValuePair]
     environment: dict[str, ValuePair]
+    packages: dict[str, ValuePair] | None
+    inputs: dict[str, ValuePair]
     duration_seconds: ValuePair
     timing: tuple[TimePair, ...]
 
@@ -88,8 +95,13 @@ class ComparedRuns(msgspec.Struct, frozen=True, kw_only=True):
     sheets: tuple[Sheet, Sheet]
 
 
-def compare(a: tuple[LogId, Notebook], b: tuple[LogId, Notebook]) -> ComparedRuns:
-    """Put two runs side by side."""
+Packages: TypeAlias = Mapping[str, str] | None
+
+
+def compare(
+    a: tuple[LogId, Notebook], b: tuple[LogId, Notebook], packages: tuple[Packages, Packages] = (None, None)
+) -> ComparedRuns:
+    """Put two runs side by side, with the packages of each where they are known."""
     runs = run_of(a[1]), run_of(b[1])
     records = record_of(*a), record_of(*b)
     sheets = sheet_that_ran(a[1]), sheet_that_ran(b[1])
@@ -110,6 +122,8 @@ def compare(a: tuple[LogId, Notebook], b: tuple[LogId, Notebook]) -> ComparedRun
         sources=sources.operations,
         results=results,
         environment=_pairs(_environment(runs[0]), _environment(runs[1])),
+        packages=_changed_packages(*packages),
+        inputs=_pairs(*({file.path: file.digest for file in run.inputs} for run in runs)),
         duration_seconds=_pair(records[0].outcome.duration_seconds, records[1].outcome.duration_seconds),
         timing=tuple(_timing(records, sheets, found)),
     )
@@ -155,6 +169,12 @@ def _change(a: ColumnValue, b: ColumnValue) -> tuple[float | msgspec.UnsetType, 
     return difference, relative if math.isfinite(relative) else msgspec.UNSET
 
 
+def _changed_packages(a: Packages, b: Packages) -> dict[str, ValuePair] | None:
+    if a is None or b is None:
+        return None
+    return {name: pair for name, pair in sorted(_pairs(a, b).items()) if not pair.same}
+
+
 def _results(notebook: Notebook) -> dict[str, Json]:
     """The values, and of blobs their hashes: the same bytes are the same result."""
     return outcome_of(LogId(""), notebook).scraps
@@ -163,7 +183,11 @@ def _results(notebook: Notebook) -> dict[str, Json]:
 def _environment(run: Run) -> dict[str, Json]:
     """What was found, without what is another in every run."""
     found = {name: value for name, value in run.environment.items() if name not in ("kernel_id", "language_info")}
-    return found | {"language": language_of(run)} if language_of(run) else found
+    if language_of(run):
+        found["language"] = language_of(run)
+    if run.revision is not None:
+        found["revision"] = revision_text(run.revision)
+    return found
 
 
 def _timing(records: tuple[RunRecord, RunRecord], sheets: tuple[Sheet, Sheet], found: Diff) -> Iterator[TimePair]:

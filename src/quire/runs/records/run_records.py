@@ -15,7 +15,7 @@ from typing import Any, cast
 import msgspec
 
 from ...core.errors import BadInput, NotFound
-from ...core.events import CellKind, Fault, RunSource
+from ...core.events import CellKind, Fault, GitRevision, InputFile, RunSource
 from ...core.ids import ActorId, CellId, LogId, RuntimeId
 from ...core.notebook.notebook import Cell, Notebook, Run
 from ...core.outcome import Outcome, outcome_of
@@ -155,6 +155,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     source: RunSource
     """The file and its digest. With both a path and a notebook, the notebook is the run that was resumed."""
     resumed: LogId | None
+    reproduces: LogId | None
     by: ActorId
     on_behalf_of: ActorId | None
     runtime: RuntimeId | None
@@ -164,6 +165,12 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     finished_at: str | None
     parameters: dict[str, Json]
     environment: dict[str, Json]
+    packages: dict[str, str] | None
+    """Every package that was installed for its kernel, with its version; null: not known, as with other languages' kernels."""
+    revision: GitRevision | None
+    """Where the repository of its source stood."""
+    inputs: tuple[InputFile, ...]
+    """The files that it declares to read, with their SHA-256."""
     fault: Fault | None
     cells: tuple[CellRecord, ...]
     changed_since: tuple[CellId, ...] = ()
@@ -177,8 +184,13 @@ def run_of(notebook: Notebook) -> Run:
     return notebook.run
 
 
-def record_of(log: LogId, notebook: Notebook, now: Notebook | None = None) -> RunRecord:
-    """Read the record of a run out of the notebook that it left; `now` is what has become of that."""
+def record_of(
+    log: LogId, notebook: Notebook, now: Notebook | None = None, packages: dict[str, str] | None = None
+) -> RunRecord:
+    """Read the record of a run out of the notebook that it left; `now` is what has become of that.
+
+    The packages are in a blob, and read before: recorded_environment.py.
+    """
     run = run_of(notebook)
     outcome = outcome_of(log, notebook)
     return RunRecord(
@@ -186,6 +198,7 @@ def record_of(log: LogId, notebook: Notebook, now: Notebook | None = None) -> Ru
         name=notebook.name,
         source=run.source,
         resumed=run.source.notebook if run.source.path is not None else None,
+        reproduces=run.source.reproduces,
         by=run.by,
         on_behalf_of=run.on_behalf_of,
         runtime=run.runtime,
@@ -195,6 +208,9 @@ def record_of(log: LogId, notebook: Notebook, now: Notebook | None = None) -> Ru
         finished_at=run.finished_at,
         parameters=run.parameters,
         environment=run.environment,
+        packages=packages,
+        revision=run.revision,
+        inputs=run.inputs,
         fault=run.fault,
         cells=tuple(_cell_record(number, cell) for number, cell in enumerate(notebook.live_cells, 1)),
         changed_since=tuple(id for id in now.order if now.cells[id].after_run) if now is not None else (),

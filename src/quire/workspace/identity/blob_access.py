@@ -25,6 +25,7 @@ WITH_BLOBS = (
     "result_recorded",
     "outputs_imported",
     "file_merged",
+    "environment_recorded",
     "run_finished",
 )
 """The events that can refer to blobs."""

@@ -128,15 +128,16 @@ async def values_of(options: Mapping[str, Any]) -> dict[str, Any]:
     for text in options["parameters_yaml"]:
         values |= _mapping(text, "--parameters_yaml")
     for pair in options["parameters"]:
-        name, value = _pair(pair)
+        name, value = pair_of(pair)
         values[name] = Text(value)
     for pair in options["parameters_raw"]:
-        name, value = _pair(pair)
+        name, value = pair_of(pair)
         values[name] = value
     return values
 
 
-def _pair(given: str) -> tuple[str, str]:
+def pair_of(given: str) -> tuple[str, str]:
+    """Return the name and the value of NAME=VALUE."""
     name, equals, value = given.partition("=")
     if not equals or not name:
         raise BadInput(f"Parameter {given!r} has no value. Write -p NAME VALUE, or -p NAME=VALUE.")

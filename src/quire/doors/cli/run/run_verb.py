@@ -99,7 +99,7 @@ async def _run(workspace: Workspace, as_json: bool, **options: Any) -> int:
     )
     _tell_start(plan, options)
     stopping = StopReason()
-    _listen(stopping)
+    listen(stopping)
     error = None
     with contextlib.ExitStack() as closing:
         progress = _progress(options, plan, closing)
@@ -114,12 +114,12 @@ async def _run(workspace: Workspace, as_json: bool, **options: Any) -> int:
             if outcome is None:
                 raise
     if said := str(error or outcome.output_fault or ""):
-        _say(said)
+        say(said)
     run_progress.tell(outcome, plan, as_json)
     return _status(outcome) if error is None else answer(error).exit_status
 
 
-def _listen(stopping: StopReason) -> None:
+def listen(stopping: StopReason) -> None:
     """Come to a clean end when told to: by Ctrl-C, by the system, or because the terminal is gone."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -185,28 +185,29 @@ async def _prepare_only(as_json: bool, **options: Any) -> int:
     if as_json:
         print_json(outcome)
     elif filled.output != "-":
-        _say(f"written to {filled.output}; nothing was run.")
+        say(f"written to {filled.output}; nothing was run.")
     return 0
 
 
 # ---- What is said
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Tell a person something, on stderr."""
     click.echo(f"quire: {plain(text)}", err=True)
 
 
 def _warn(warnings: tuple[str, ...], options: Mapping[str, Any]) -> None:
     if LEVELS[options["log_level"]] <= LEVELS["WARNING"]:
         for warning in warnings:
-            _say(warning)
+            say(warning)
 
 
 def _tell_start(plan: RunPlan, options: Mapping[str, Any]) -> None:
     _warn(plan.warnings, options)
     if LEVELS[options["log_level"]] <= LEVELS["DEBUG"]:
-        _say(f"input {plan.input_path}, output {plan.output or 'only in the store'}, run {plan.log}")
-        _say(f"kernel {plan.spec.name} ({plan.spec.interpreter or plan.spec.argv[0]}) in {plan.cwd}")
+        say(f"input {plan.input_path}, output {plan.output or 'only in the store'}, run {plan.log}")
+        say(f"kernel {plan.spec.name} ({plan.spec.interpreter or plan.spec.argv[0]}) in {plan.cwd}")
 
 
 def _progress(options: Mapping[str, Any], plan: RunPlan, closing: contextlib.ExitStack) -> RunObserver:

@@ -21,14 +21,17 @@ def comparison_lines(compared: ComparedRuns, names: Sequence[str]) -> Iterator[s
     found = compared.comparison
     for sign, log, name, status in zip("ab", (found.a, found.b), names, (found.status.a, found.status.b), strict=True):
         yield f"{sign}  {log}  {plain(name)}  {inked(status)}"
-    yield from _pairs_part("parameters", found.parameters)
-    yield from _sources_part(compared)
-    yield from _pairs_part("results", found.results)
-    yield from _pairs_part("environment", found.environment)
+    yield from pairs_part("parameters", found.parameters)
+    yield from sources_part(compared)
+    yield from pairs_part("results", found.results)
+    yield from pairs_part("environment", found.environment)
+    yield from packages_part(found.packages)
+    if found.inputs:
+        yield from pairs_part("input files", found.inputs)
     yield from titled("timing", table(("", "a", "b", "", ""), list(_timing_rows(found))).split("\n"))
 
 
-def _pairs_part(title: str, pairs: dict[str, ValuePair]) -> Iterator[str]:
+def pairs_part(title: str, pairs: dict[str, ValuePair]) -> Iterator[str]:
     """The values that differ; how many others do not."""
     changed = [(name, _side(pair.a), _side(pair.b)) for name, pair in pairs.items() if not pair.same]
     if not changed:
@@ -39,11 +42,22 @@ def _pairs_part(title: str, pairs: dict[str, ValuePair]) -> Iterator[str]:
     yield from titled(f"{title}: {counted(len(changed), 'difference')}{alike}", rows)
 
 
+def packages_part(packages: dict[str, ValuePair] | None) -> Iterator[str]:
+    """The packages whose versions differ."""
+    if packages is None:
+        yield from titled("packages: not known of both", ())
+    elif not packages:
+        yield from titled("packages: the same", ())
+    else:
+        yield from pairs_part("packages", packages)
+
+
 def _side(value: Any) -> str:
     return "-" if value is msgspec.UNSET else value_text(value)
 
 
-def _sources_part(compared: ComparedRuns) -> Iterator[str]:
+def sources_part(compared: ComparedRuns) -> Iterator[str]:
+    """What was run otherwise, cell by cell."""
     if not compared.sources:
         yield from titled("sources: the same", ())
         return

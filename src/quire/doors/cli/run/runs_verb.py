@@ -9,9 +9,11 @@ from typing import Any
 
 import click
 
+from ....core.errors import NotFound
 from ....core.visible import visible_line
 from ....formats.terminal_safe import one_line, plain
 from ....formats.value_text import value_text
+from ....runs.records.recorded_environment import packages_of, revision_text
 from ....runs.records.run_records import (
     STATUSES,
     RunEntry,
@@ -118,25 +120,44 @@ def _took(started: str | None, finished: str | None, seconds: float | None) -> s
 
 @runs_verb.command("show", epilog=EXIT_STATUS)
 @click.argument("run", shell_complete=names_of_logs)
+@click.option("--packages", is_flag=True, help="Only the packages, as lines that pip and uv read.")
 @with_workspace
-async def show_verb(workspace: Workspace, run: str, as_json: bool) -> None:
+async def show_verb(workspace: Workspace, run: str, packages: bool, as_json: bool) -> None:
     """Print what is known of RUN (an id, the beginning of one, or a name).
 
     \b
       quire runs show 01M7GFVPH9
 
-    How it ended, what it was given, where it ran, how long each cell took, and its results: all as the run left it.
+    How it ended, what it was given, where it ran and on which files, how long each cell took, and its results: all as the
+    run left it.
     `quire show RUN --view full` prints its cells, with what was changed since. With --json, an object; `outcome` in it is
     what `quire run --json` printed.
     """
     info = await workspace.find(run)
     now = await workspace.read(info.log)
     notebook = await as_left(workspace, info.log, now)
-    record = record_of(info.log, notebook, now)
+    record = record_of(info.log, notebook, now, await packages_of(workspace, notebook))
     if as_json:
         print_json(record)
-        return
-    _print(_record_lines(record, language_of(run_of(notebook))))
+    elif packages:
+        print_lines(_package_lines(record))
+    else:
+        print_lines(_record_lines(record, language_of(run_of(notebook))))
+
+
+def _package_lines(record: RunRecord) -> Iterator[str]:
+    """As pip and uv read them."""
+    if record.packages is None:
+        raise NotFound(f"Which packages run {record.outcome.run} had is not known: {_why_unknown(record)}.")
+    yield from (plain(f"{name}=={version}") for name, version in sorted(record.packages.items()))
+
+
+def _why_unknown(record: RunRecord) -> str:
+    if record.started_at is None:
+        return "its kernel never started"
+    if "platform" not in record.environment:
+        return "it is older than such records"
+    return "its kernel is not one of Python, or it ended too soon" if record.packages is None else ""
 
 
 def _record_lines(record: RunRecord, language: str) -> Iterator[str]:
@@ -160,12 +181,19 @@ def _known(record: RunRecord, language: str) -> Iterator[tuple[str, str]]:
         yield "source", f"notebook {source.notebook} at {source.seq}"
     if record.resumed is not None:
         yield "resumed", f"run {record.resumed}"
+    if record.reproduces is not None:
+        yield "reproduces", f"run {record.reproduces}"
     yield "asked by", record.by + (f" for {record.on_behalf_of}" if record.on_behalf_of else "")
     yield "asked at", _when(record.requested_at)
     yield "interpreter", " · ".join(filter(None, [outcome.interpreter or "", language]))
-    for name in ("kernel", "cwd"):
+    for name in ("kernel", "kernel_version", "platform", "cwd"):
         if isinstance(value := record.environment.get(name), str):
-            yield name, value
+            yield name.replace("_", " "), value
+    yield "packages", _packages_word(record)
+    if record.revision is not None:
+        yield "git revision", revision_text(record.revision)
+    for file in record.inputs:
+        yield "input", f"{file.path}  sha256 {file.digest[:16]}…"
     yield "runtime", record.runtime or "nobody has taken it yet"
     if record.cancelled_by is not None:
         yield "cancelled by", record.cancelled_by
@@ -177,6 +205,12 @@ def _known(record: RunRecord, language: str) -> Iterator[tuple[str, str]]:
         yield "changed since", f"{changed}: quire show {outcome.run}, quire propose {outcome.run}"
     if record.fault is not None:
         yield "since", f"{record.fault.ename}: {record.fault.evalue}"
+
+
+def _packages_word(record: RunRecord) -> str:
+    if record.packages is None:
+        return f"not known: {_why_unknown(record)}"
+    return f"{len(record.packages):,}: quire runs show {record.outcome.run} --packages"
 
 
 def _cell_rows(record: RunRecord) -> Iterator[Sequence[str]]:
@@ -199,13 +233,14 @@ def _cell_rows(record: RunRecord) -> Iterator[Sequence[str]]:
 @click.argument("b", shell_complete=names_of_logs)
 @with_workspace
 async def diff_verb(workspace: Workspace, a: str, b: str, as_json: bool) -> int:
-    """Put the runs A and B side by side: parameters, sources, results, environment, timing.
+    """Put the runs A and B side by side: parameters, sources, results, environment, packages, input files, timing.
 
     \b
       quire runs diff 01M7GFVPH9 01M7GG2K4T
 
-    Exit status 0: parameters, sources and results are the same; 1: they are not. Another environment and other times are
-    shown, and are no difference. With --json, an object that has both sides of everything.
+    Exit status 0: parameters, sources and results are the same; 1: they are not. Another environment, other packages and
+    files and other times are shown, and are no difference. With --json, an object that has both sides of everything; of
+    packages, those that differ. `quire reproduce` also compares what cells showed.
     """
     from ....core.diff.diff import encode
     from ....runs.records.run_comparison import compare
@@ -213,18 +248,19 @@ async def diff_verb(workspace: Workspace, a: str, b: str, as_json: bool) -> int:
 
     infos = [await workspace.find(each) for each in (a, b)]
     old, new = [(info.log, await as_left(workspace, info.log)) for info in infos]
-    compared = compare(old, new)
+    compared = compare(old, new, (await packages_of(workspace, old[1]), await packages_of(workspace, new[1])))
     if as_json:
         click.echo(encode(compared.comparison))
     else:
-        _print(comparison_lines(compared, [info.name for info in infos]))
+        print_lines(comparison_lines(compared, [info.name for info in infos]))
     return int(not compared.comparison.same)
 
 
 # ---- Lines
 
 
-def _print(lines: Iterator[str]) -> None:
+def print_lines(lines: Iterator[str]) -> None:
+    """Print lines as they come, in colour on a terminal."""
     for line in lines:
         click.echo(line, color=None if coloured(sys.stdout) else False)
 

@@ -11,6 +11,7 @@ from ....core.errors import Refused
 from ....core.events import Draft, RunCancelRequested
 from ....core.ids import LogId
 from ....core.notebook.notebook import Result
+from ....runs.records.recorded_environment import packages_of
 from ....runs.records.run_records import RunEntry, RunRecord, listed, listed_of, listing, record_of, run_of
 from ....runs.records.run_snapshot import as_left
 from ....verbs.answers.answer import Here
@@ -88,7 +89,8 @@ async def run(request: Asking, log: FromPath[str], workspace: Asked) -> RunRecor
     """
     id = LogId(checked(log, "Log"))
     now = await while_there(request, workspace.read(id))
-    return record_of(id, await while_there(request, as_left(workspace, id, now)), now)
+    left = await while_there(request, as_left(workspace, id, now))
+    return record_of(id, left, now, await while_there(request, packages_of(workspace, left)))
 
 
 @route("POST", "/api/runs/{log}/cancel", "cancel", tag="runs", body=Reason, answer=frames.SubmissionOutcome)

@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from ....core.ids import ActorId, LogId
+from ....runs.records.recorded_environment import packages_of
 from ....runs.records.run_comparison import ComparedFacts, compare, facts_of
 from ....runs.records.run_filter import RunFilter, read_condition, read_order, read_position
 from ....runs.records.run_snapshot import as_left
@@ -98,7 +99,7 @@ async def runs_live(request: Asking, workspace: Asked) -> RunsLive:
 
 @route("GET", "/api/runs/compare", "compare_runs", tag="runs", query=RunsCompared, answer=ComparedFacts)
 async def compare_runs(request: Asking, workspace: Asked) -> ComparedFacts:
-    """Two runs side by side, as they left their notebooks: parameters, results, environment, timing, changes of code.
+    """Two runs side by side, as they left their notebooks: parameters, results, environment, packages, timing, changes of code.
 
     `a_seq` and `b_seq` are the numbers at which they left them: `GET /api/diff?a=A@SEQ&b=B@SEQ` compares the cells.
     """
@@ -107,7 +108,9 @@ async def compare_runs(request: Asking, workspace: Asked) -> ComparedFacts:
 
 
 async def _compared(workspace: LocalWorkspace, a: LogId, b: LogId) -> ComparedFacts:
-    return facts_of(compare((a, await as_left(workspace, a)), (b, await as_left(workspace, b))).comparison)
+    old, new = await as_left(workspace, a), await as_left(workspace, b)
+    packages = await packages_of(workspace, old), await packages_of(workspace, new)
+    return facts_of(compare((a, old), (b, new), packages).comparison)
 
 
 ROUTES = [run_table, runs_live, compare_runs]

@@ -1,0 +1,1 @@
+"""A recorded run, run once more and compared with its record."""
