@@ -29,6 +29,8 @@ from quire.doors.python.live_workspace import AnyWorkspace, connect, connect_asy
 from quire.doors.python.sync_wrapper import IteratorMethod, Method
 from quire.runs.executor import NotebookExecutor
 from quire.runs.notebook_diff import diff, patch
+from quire.runs.reproduce.reproduce_run import reproduce
+from quire.runs.reproduce.reproduction import Reproduction
 from quire.stores.index import TABLES, IndexRows
 from quire.stores.sqlite.query import VIEWS, ask_rows
 
@@ -298,10 +300,11 @@ def python_page() -> str:
     """What people hold in Python, member by member."""
     parts = [
         f"## quire.{each.__name__}\n\n```python\nquire.{_signature(each)}\n```\n\n{_doc_of(each)}"
-        for each in (connect, connect_async, diff, patch)
+        for each in (connect, connect_async, diff, patch, reproduce)
     ]
     for kind, title in (
         (NotebookExecutor, "NotebookExecutor"),
+        (Reproduction, "Reproduction"),
         (AnyWorkspace, "Workspace"),
         (AnyNotebook, "Notebook"),
         (AnyCell, "Cell"),

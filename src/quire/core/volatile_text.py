@@ -21,6 +21,8 @@ _PATTERNS = (
     # %time, %timeit
     (re.compile(r"^(?P<what>CPU times|Wall time): .*$", re.MULTILINE), r"\g<what>: …"),
     (re.compile(r"^.*(?:±|\+-|\+/-).* per loop \(mean .*\)$", re.MULTILINE), "… per loop"),
+    # 0.01s - Debugger warning: what kernels that load a debugger print in their first cell
+    (re.compile(r"^\d+\.\d\ds - ", re.MULTILINE), "…s - "),
     # the clock of a progress bar: [00:01<00:00, 12.3it/s]
     (re.compile(r"\[\d+:\d\d(?::\d\d)?(?:<[^\]\n]*|, [^\]\n]*(?:it/s|s/it)[^\]\n]*)\]"), "[…]"),
     # the ids that pandas gives to a table with a style

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -169,8 +169,7 @@ def _fault(cell: Cell, outputs: Iterable[Output]) -> str | None:
 def _excerpt(text: str | None) -> str | None:
     if text is None:
         return None
-    line = text if len(text) <= EXCERPT else f"{text[: EXCERPT - 1]}…"
-    return line
+    return text if len(text) <= EXCERPT else f"{text[: EXCERPT - 1]}…"
 
 
 # ---- Texts in blobs
@@ -193,7 +192,7 @@ def _text_blobs(notebook: Notebook) -> dict[str, BlobRef]:
     refs: dict[str, BlobRef] = {}
     for cell in notebook.live_cells:
         for output in cell.execution.outputs if cell.execution is not None else ():
-            refs |= {ref.hash: ref for ref in blob_refs(cast("Output", output)) if _is_readable(ref.media)}
+            refs |= {ref.hash: ref for ref in blob_refs(output) if _is_readable(ref.media)}
     return refs
 
 

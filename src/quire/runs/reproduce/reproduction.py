@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from ...core.diff.diff import AnyOperation
-from ...core.ids import LogId
+from ...core.ids import CellId, LogId
 from ...core.notebook.notebook import Cell, Notebook
 from ...core.outcome import Outcome
 from ...formats.inject import TAG as INJECTED
@@ -51,11 +51,17 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
     same: bool
     """Whether status, every cell and every result are the same."""
     run: LogId
+    """The recorded run: `a` in every pair."""
     reproduction: LogId
+    """The one that was made of it: `b`."""
     status: ValuePair
+    """How both ended."""
     cells: tuple[CellFinding, ...]
+    """Every cell that runs, from the top down, with what it showed otherwise."""
     results: dict[str, ValuePair]
+    """Every result, with both values."""
     around: Surroundings
+    """What was around them: `source`, `source_file`, `parameters`, `packages`, `inputs`, `environment`."""
     outcome: Outcome
     """Of the repetition, as `quire run --json` prints it."""
 
@@ -124,9 +130,8 @@ def _findings(old: Notebook, new: Notebook, compared: ComparedRuns, texts: Texts
         yield CellFinding(a_number=number, b_number=None, cell=id, label=_label(cell), same=False, differences=())
 
 
-def _numbered(notebook: Notebook) -> dict[str, tuple[int, Cell]]:
-    cells: Mapping[int, Cell] = dict(enumerate(notebook.live_cells, 1))
-    return {cell.id: (number, cell) for number, cell in cells.items() if cell.kind in RUNS}
+def _numbered(notebook: Notebook) -> dict[CellId, tuple[int, Cell]]:
+    return {cell.id: (number, cell) for number, cell in enumerate(notebook.live_cells, 1) if cell.kind in RUNS}
 
 
 def _label(cell: Cell) -> str:

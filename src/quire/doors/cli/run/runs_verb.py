@@ -186,12 +186,12 @@ def _known(record: RunRecord, language: str) -> Iterator[tuple[str, str]]:
     yield "asked by", record.by + (f" for {record.on_behalf_of}" if record.on_behalf_of else "")
     yield "asked at", _when(record.requested_at)
     yield "interpreter", " · ".join(filter(None, [outcome.interpreter or "", language]))
-    for name in ("kernel", "kernel_version", "platform", "cwd"):
-        if isinstance(value := record.environment.get(name), str):
-            yield name.replace("_", " "), value
+    yield "kernel", " · ".join(_said(record, "kernel", "kernel_version"))
+    for name in ("platform", "cwd"):
+        yield name, "".join(_said(record, name))
     yield "packages", _packages_word(record)
     if record.revision is not None:
-        yield "git revision", revision_text(record.revision)
+        yield "revision", revision_text(record.revision)
     for file in record.inputs:
         yield "input", f"{file.path}  sha256 {file.digest[:16]}…"
     yield "runtime", record.runtime or "nobody has taken it yet"
@@ -211,6 +211,12 @@ def _packages_word(record: RunRecord) -> str:
     if record.packages is None:
         return f"not known: {_why_unknown(record)}"
     return f"{len(record.packages):,}: quire runs show {record.outcome.run} --packages"
+
+
+def _said(record: RunRecord, *names: str) -> Iterator[str]:
+    """What the environment says under these names."""
+    values = map(record.environment.get, names)
+    return (value for value in values if isinstance(value, str) and value)
 
 
 def _cell_rows(record: RunRecord) -> Iterator[Sequence[str]]:
