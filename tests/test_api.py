@@ -21,6 +21,7 @@ def test_the_public_names_are_these() -> None:
         "RunFailed",
         "Unavailable",
         "agent_functions",
+        "check",
         "connect",
         "connect_async",
         "diff",

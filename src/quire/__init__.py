@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .core.errors import BadInput, Conflict, NotFound, QuireError, Refused, RunFailed, Unavailable
     from .doors.python.live_workspace import connect, connect_async
+    from .review.checks.check import check
     from .runs.api import run
     from .runs.executor import NotebookExecutor, inspect_notebook
     from .runs.notebook_diff import diff, patch
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 __all__ = [
     "BadInput", "Conflict", "NotFound", "NotebookExecutor", "QuireError", "Refused", "RunFailed", "Unavailable",
-    "agent_functions", "connect", "connect_async", "diff", "inspect_notebook", "notebook_create", "notebook_edit",
+    "agent_functions", "check", "connect", "connect_async", "diff", "inspect_notebook", "notebook_create", "notebook_edit",
     "notebook_execute", "patch", "reproduce", "results", "run",
 ]  # fmt: skip
 _MODULES = {
     "NotebookExecutor": ".runs.executor",
     "agent_functions": ".verbs.agent_functions",
+    "check": ".review.checks.check",
     "connect": ".doors.python.live_workspace",
     "connect_async": ".doors.python.live_workspace",
     "diff": ".runs.notebook_diff",

@@ -100,6 +100,14 @@ async def connect_store(
         raise
 
 
+def memory_workspace() -> LocalWorkspace:
+    """A workspace of this process that forgets, for work that needs no record."""
+    from .stores.blobs.memory_blobs import MemoryBlobs
+    from .stores.memory_store import MemoryStore
+
+    return LocalWorkspace(MemoryStore(), MemoryBlobs(), identities.owner())
+
+
 def kernel_is_left(held: HeldClaim) -> bool:
     """Whether the kernel of what was claimed may live on this machine, so that another process can go on with it."""
     from .kernels.process.connection_dir import is_kept

@@ -77,6 +77,8 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     timeout: float | None = None
     only: frozenset[CellId] | None = None
     """The cells to run; None: all of them."""
+    stops_on_error: bool = True
+    """Whether a cell that raises ends the run. A check looks at the cells after it as well."""
     startup: str = ""
     """What the kernel runs, silently, before the first cell."""
     declared_results: tuple[DeclaredResult, ...] = ()
@@ -467,6 +469,8 @@ class _Run:
                 return self._stopping.why, cell.id, None
             await self._recorder.keep_up()
             ran, last = await self._run_cell(index, cell), cell.id
+            if ran.status == "error" and not self._plan.stops_on_error:
+                continue
             if (status := _failure(cell, ran)) is not None:
                 self._skip(cells[index + 1 :], f"cell {cell.id} {_words(ran)}")
                 return ("success", None, None) if status == "success" else (status, cell.id, ran.fault)

@@ -45,6 +45,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "convert": ("files.convert_verb", "Write notebooks in another format."),
     "params": ("run.params_verb", "List the parameters of a notebook."),
     "strip": ("files.strip_verb", "Remove outputs from notebooks."),
+    "check": ("files.check_verb", "Run notebooks, and compare with what is stored."),
     "diff": ("files.diff_verb", "Show how two notebooks differ, cell by cell."),
     "patch": ("files.patch_verb", "Apply a difference to a notebook."),
     "merge": ("files.merge_verb", "Merge two versions of a notebook, cell by cell."),

@@ -1,0 +1,1 @@
+"""What a change of notebooks has to pass before it is merged."""

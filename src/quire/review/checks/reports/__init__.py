@@ -1,0 +1,1 @@
+"""How verdicts are told: on a terminal, to JUnit's readers, and to forges."""
