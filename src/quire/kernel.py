@@ -671,6 +671,14 @@ def _cell(value: Any) -> str:
 # ---- In kernels that do not have Quire
 
 
+def _source_of(spec: Any, name: str) -> str:
+    """Return the text of a module; under pytest by its file, for the loader that it has there knows no sources."""
+    if hasattr(spec.loader, "get_source"):
+        return spec.loader.get_source(name)
+    with open(spec.origin, encoding="utf-8") as file:  # noqa: PTH123 - a kernel imports no more than it must
+        return file.read()
+
+
 def startup_source(*, frames: bool = False) -> str:
     """Return what a Python kernel runs, silently, before its first cell: one expression.
 
@@ -682,7 +690,7 @@ def startup_source(*, frames: bool = False) -> str:
     sources: dict[str, str] = {}
     for name in ("quire.kernel", "quire.scrapbook"):
         spec: Any = find_spec(name)
-        sources[name] = spec.loader.get_source(name)
+        sources[name] = _source_of(spec, name)
     # Only the finder is compiled now, and the rest by whoever imports it: a kernel has to start quickly.
     finder = sources["quire.kernel"].rpartition(_FINDER)[2]
     imports = "from __future__ import annotations\nimport sys\nfrom typing import Any, cast\n"

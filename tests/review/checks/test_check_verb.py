@@ -84,6 +84,6 @@ def test_a_script_has_its_outputs_in_a_snapshot_that_update_writes(tmp_path: Pat
     done = run("check", "sales.py", at=tmp_path)
     assert done.returncode == 1
     assert "sales.py:2: load: It shows something else than what is stored." in done.stdout
-    assert "    -rows: 3\n    +rows: 4\n" in done.stdout
+    assert "  │ -rows: 3\n  │ +rows: 4\n" in done.stdout
     assert "and expected to be < 0.9" in done.stdout
     assert snapshot.read_text() == written

@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
-_RUNS_NO_PYTHON = frozenset(("-h", "--help", "--help-notebook", "--prepare-only", "-k", "--kernel", "--resume"))
+_RUNS_NO_PYTHON = frozenset(
+    ("-h", "--help", "--help-notebook", "--prepare-only", "-k", "--kernel", "--resume", "--static")
+)
 
 
 def main() -> NoReturn:
-    """Run the command line; of `quire run`, have the kernel load meanwhile."""
+    """Run the command line; of `quire run` and `quire check`, have the kernel load meanwhile."""
     arguments = sys.argv[1:]
-    if arguments[:1] == ["run"] and len(arguments) > 1 and not _RUNS_NO_PYTHON.intersection(arguments):
+    if arguments[:1] in (["run"], ["check"]) and len(arguments) > 1 and not _RUNS_NO_PYTHON.intersection(arguments):
         from ...kernels.process import prestart
 
         prestart.begin()

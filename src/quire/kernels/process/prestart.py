@@ -85,6 +85,12 @@ def begin() -> None:
         _waiting.append(Ahead(str(interpreter(Path.cwd(), os.environ, sys.executable))))
 
 
+def begin_once() -> None:
+    """Start one unless one waits already."""
+    if not _waiting:
+        begin()
+
+
 def take(argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Ahead | None:
     """The process that waits, as what `argv` would start; None if there is none like it."""
     while _waiting:

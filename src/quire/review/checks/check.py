@@ -17,6 +17,7 @@ from ...actors.runtime.run_cell import StopReason
 from ...actors.runtime.run_notebook import RunPlan
 from ...core.errors import QuireError, Refused
 from ...core.results import RecordedResult
+from ...kernels.environments import find
 from ...runs.api import Place, wait_for
 from ...runs.request import RunRequest, prepare
 from .compare import CompareRules
@@ -26,7 +27,7 @@ from .plan import CheckOptions, NotebookPlan, plan_notebook
 from .sanitize import Sanitizer, groups_of, read_rules
 from .tokens import Interval
 from .update import update
-from .verdict import CellVerdict, NotebookVerdict, judge
+from .verdict import NotebookVerdict, judge, stored_now
 
 
 class CheckObserver:
@@ -176,8 +177,11 @@ def within(plan: NotebookPlan, start: dt.datetime, end: dt.datetime) -> Notebook
     return msgspec.structs.replace(plan, rules=rules)
 
 
-async def planned_run(plan: NotebookPlan, options: CheckOptions, last: int | None = None) -> RunPlan:
+async def planned_run(
+    plan: NotebookPlan, options: CheckOptions, last: int | None = None, environ: Mapping[str, str] | None = None
+) -> RunPlan:
     """Return the run of the cells that are not skipped, up to a number of them."""
+    environ = os.environ if environ is None else environ
     request = RunRequest(
         source=plan.path,
         values=options.values,
@@ -186,11 +190,16 @@ async def planned_run(plan: NotebookPlan, options: CheckOptions, last: int | Non
         start_timeout=options.start_timeout,
         execution_timeout=plan.timeout,
     )
-    prepared = await prepare(request, os.environ, dt.datetime.now().astimezone())
+    prepared = await prepare(request, environ, dt.datetime.now().astimezone())
     skipped = {
         each.cell.id for each in plan.cells if each.marks.is_skipped or (last is not None and each.number > last)
     }
     wanted = frozenset(cell.id for cell in prepared.sheet.cells if cell.id not in skipped)
+    if options.interpreter is not None:
+        # Of the environment that is active, or lies beside the notebook, nobody asks then.
+        rest = {name: value for name, value in environ.items() if name not in ("VIRTUAL_ENV", "CONDA_PREFIX")}
+        spec = find("python", None, cwd=Path("/"), environ=rest, own_interpreter=options.interpreter)
+        prepared = msgspec.structs.replace(prepared, spec=spec)
     return msgspec.structs.replace(prepared, only=wanted, stops_on_error=False, declared_results=())
 
 
@@ -202,7 +211,7 @@ def _verdict(plan: NotebookPlan, ran: NotebookRun, options: CheckOptions, run_pl
     updated = None
     if options.update:
         updated = update(plan, ran, cells)
-        cells = tuple(_updated(cell) for cell in cells)
+        cells = tuple(stored_now(cell) for cell in cells)
     elif not plan.has_snapshot and any(each.compares for each in plan.cells):
         warnings.append(f"There is no {plan.snapshot}, so no output was compared. `quire check --update` writes it.")
     failed = bool(faults) or any(cell.status in ("failed", "not_run") for cell in cells)
@@ -214,13 +223,6 @@ def _verdict(plan: NotebookPlan, ran: NotebookRun, options: CheckOptions, run_pl
         warnings=tuple(warnings),
         updated=updated,
     )
-
-
-def _updated(cell: CellVerdict) -> CellVerdict:
-    """What only differed is stored now."""
-    if not cell.differences:
-        return cell
-    return msgspec.structs.replace(cell, status="passed", fault="", differences=())
 
 
 def notebook_faults(plan: NotebookPlan, results: dict[str, RecordedResult]) -> list[str]:

@@ -38,6 +38,8 @@ class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
     values: dict[str, Any] = {}
     """For the parameters."""
     kernel: str | None = None
+    interpreter: str | None = None
+    """The Python to run in, in place of the notebook's kernel."""
     cell_timeout: float | None = None
     start_timeout: float = 60
     update: bool = False

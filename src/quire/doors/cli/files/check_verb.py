@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ....formats.terminal_safe import plain
 from .. import EXIT_STATUS
 from ..options import json_option
 from ..printer import counted, print_json
@@ -56,6 +57,16 @@ if TYPE_CHECKING:
 @click.option(
     "--no-sanitize", metavar="GROUP", multiple=True, help="Compare these: times, paths, addresses, ids; or all."
 )
+@click.option("--changed-since", metavar="REV", help="Check only what differs from where REV and HEAD parted.")
+@click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False), help="Write a JUnit report.")
+@click.option(
+    "--code-quality", metavar="FILE", type=click.Path(dir_okay=False), help="Write a code quality report for GitLab."
+)
+@click.option(
+    "--annotate/--no-annotate",
+    default=None,
+    help="Print `::error` lines for GitHub and Gitea.  [default: in their runners]",
+)
 @json_option
 def check_verb(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Run notebooks, and fail where a cell raises or shows something else than what is stored.
@@ -72,7 +83,15 @@ def check_verb(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
     found = find_notebooks(paths)
     if not found:
         raise click.UsageError(f"There is no notebook in {', '.join(paths)}.")
-    return asyncio.run(_check(found, _options(options), _jobs(options["jobs"]), as_json=as_json))
+    if options["changed_since"] is not None:
+        from ....review.checks.changed import changed_since
+
+        found = changed_since(found, options["changed_since"])
+    verdicts, is_stopped = asyncio.run(_check(found, _options(options), _jobs(options["jobs"])))
+    _report(verdicts, options, as_json=as_json)
+    if is_stopped:
+        return 130
+    return 0 if all(verdicts) else 2 if any(each.status == "error" for each in verdicts) else 1
 
 
 def _jobs(given: str) -> int:
@@ -107,18 +126,35 @@ def _options(given: dict[str, Any]) -> CheckOptions:
     )
 
 
-async def _check(paths: list[str], options: CheckOptions, jobs: int, *, as_json: bool) -> int:
-    from ....review.checks.check import CheckObserver, StopGroup, check_all
+async def _check(paths: list[str], options: CheckOptions, jobs: int) -> tuple[list[NotebookVerdict], bool]:
+    from ....review.checks.check import StopGroup, check_all
+    from .check_progress import progress
 
     stops = StopGroup()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stops.signal)
-    verdicts = await check_all(paths, options, stops, CheckObserver(), jobs)
+    with progress(len(paths)) as observer:
+        return await check_all(paths, options, stops, observer, jobs), stops.is_stopped
+
+
+def _report(verdicts: list[NotebookVerdict], options: dict[str, Any], *, as_json: bool) -> None:
+    """Write the reports that were asked for, and tell what is wrong."""
+    from ....disk import write_text
+    from ....review.checks.reports.annotations import code_quality, workflow_commands
+    from ....review.checks.reports.junit import junit
+
+    root = Path(os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or ".").absolute()
+    if options["junit"] is not None:
+        write_text(Path(options["junit"]), junit(verdicts))
+    if options["code_quality"] is not None:
+        write_text(Path(options["code_quality"]), code_quality(verdicts, root))
+    annotates = options["annotate"]
+    # Gitea's runner calls itself GitHub's, too.
+    if os.environ.get("GITHUB_ACTIONS") == "true" if annotates is None else annotates:
+        for line in workflow_commands(verdicts, root):
+            click.echo(plain(line), err=as_json)
     tell(verdicts, as_json=as_json)
-    if stops.is_stopped:
-        return 130
-    return 0 if all(verdicts) else 2 if any(each.status == "error" for each in verdicts) else 1
 
 
 def tell(verdicts: list[NotebookVerdict], *, as_json: bool) -> None:

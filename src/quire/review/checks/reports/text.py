@@ -77,4 +77,5 @@ def _cut(line: str) -> str:
 
 
 def _indented(lines: Sequence[str]) -> list[str]:
-    return [f"    {line}" for line in lines]
+    # Not by blanks: a line of an output must not begin with `::`, which a runner would take for a command.
+    return [f"  │ {line}".rstrip() for line in lines]
