@@ -57,6 +57,9 @@ if TYPE_CHECKING:
 @click.option(
     "--no-sanitize", metavar="GROUP", multiple=True, help="Compare these: times, paths, addresses, ids; or all."
 )
+@click.option("--static", is_flag=True, help="Execute nothing: check what reading the notebooks tells.")
+@click.option("--only", metavar="CHECK", multiple=True, help="Of the static checks, only these.")
+@click.option("--stripped", is_flag=True, help="With --static: outputs must not be stored.")
 @click.option("--changed-since", metavar="REV", help="Check only what differs from where REV and HEAD parted.")
 @click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False), help="Write a JUnit report.")
 @click.option(
@@ -87,7 +90,12 @@ def check_verb(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
         from ....review.checks.changed import changed_since
 
         found = changed_since(found, options["changed_since"])
-    verdicts, is_stopped = asyncio.run(_check(found, _options(options), _jobs(options["jobs"])))
+    if options["static"]:
+        verdicts, is_stopped = _check_static(found, options), False
+    elif options["only"] or options["stripped"]:
+        raise click.UsageError("--only and --stripped are for static checks. Add --static.")
+    else:
+        verdicts, is_stopped = asyncio.run(_check(found, _options(options), _jobs(options["jobs"])))
     _report(verdicts, options, as_json=as_json)
     if is_stopped:
         return 130
@@ -138,6 +146,15 @@ async def _check(paths: list[str], options: CheckOptions, jobs: int) -> tuple[li
         return await check_all(paths, options, stops, observer, jobs), stops.is_stopped
 
 
+def _check_static(paths: list[str], options: dict[str, Any]) -> list[NotebookVerdict]:
+    from ....review.checks.static.check_static import check_static, checks_of
+
+    if options["update"]:
+        raise click.UsageError("--update stores what cells show, and --static runs none. Give one of them.")
+    checks = checks_of(options["only"], stripped=options["stripped"])
+    return [check_static(path, checks) for path in paths]
+
+
 def _report(verdicts: list[NotebookVerdict], options: dict[str, Any], *, as_json: bool) -> None:
     """Write the reports that were asked for, and tell what is wrong."""
     from ....disk import write_text
@@ -154,10 +171,10 @@ def _report(verdicts: list[NotebookVerdict], options: dict[str, Any], *, as_json
     if os.environ.get("GITHUB_ACTIONS") == "true" if annotates is None else annotates:
         for line in workflow_commands(verdicts, root):
             click.echo(plain(line), err=as_json)
-    tell(verdicts, as_json=as_json)
+    tell(verdicts, as_json=as_json, is_static=options["static"])
 
 
-def tell(verdicts: list[NotebookVerdict], *, as_json: bool) -> None:
+def tell(verdicts: list[NotebookVerdict], *, as_json: bool, is_static: bool) -> None:
     """Print what is wrong, and at the end how much is right."""
     from ....review.checks.reports.text import notebook_lines
 
@@ -171,6 +188,10 @@ def tell(verdicts: list[NotebookVerdict], *, as_json: bool) -> None:
             say(f"{verdict.path}: {warning}")
         if verdict.updated is not None:
             say(f"{verdict.updated} was written.")
+    if is_static:
+        found = sum(len(verdict.cells) + len(verdict.faults) for verdict in verdicts)
+        click.echo(f"{counted(len(verdicts), 'notebook')}: {counted(found, 'finding')}", err=True)
+        return
     cells = [cell for verdict in verdicts for cell in verdict.cells]
     failed = sum(cell.status in ("failed", "not_run") for cell in cells)
     said = f"{counted(len(verdicts), 'notebook')}, {counted(len(cells), 'cell')}"

@@ -1,0 +1,1 @@
+"""Checks that execute nothing: what reading a notebook tells."""
