@@ -155,7 +155,9 @@ NOTEBOOKS: dict[str, list[dict[str, Any]]] = {
 }
 """Files and their cells, each of which nbval judges and so do we."""
 RULES = "[rules]\nregex: at (noon|dawn)\nreplace: at TIME\n\nregex: id \\d+\nreplace: id N\n"
-NBVAL, OURS = ("-p", "nbval.plugin"), ("-p", "no:nbval")
+NBVAL: tuple[str, ...] = ()
+"""It is loaded by itself: the folder has no settings of ours."""
+OURS = ("-p", "no:nbval")
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +175,7 @@ def verdicts(folder: Path, name: str, *options: str) -> dict[str, str]:
     """Run pytest there, and return what became of each test."""
     report = folder / f"{name}.xml"
     command = [sys.executable, "-m", "pytest", "-q", "-W", "ignore", "-p", "no:cacheprovider", f"--junit-xml={report}"]
+    command += ["-n", "2", "--dist", "loadscope"]
     done = subprocess.run(
         [*command, *options], cwd=folder, env=clean_environ(), capture_output=True, text=True, timeout=280, check=False
     )
