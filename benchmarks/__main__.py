@@ -8,6 +8,7 @@ import sys
 
 from .agents import agents_figures
 from .appends import postgres_figures, sqlite_figures
+from .check import check_figures
 from .collaboration import collaboration_figures
 from .compare import compare_figures
 from .fanout import fanout_figures
@@ -33,6 +34,7 @@ PARTS = {
     "results": result_figures,
     "runs": runs_figures,
     "images": images_figures,
+    "check": check_figures,
     "fanout": fanout_figures,
     "collaboration": collaboration_figures,
     "runtimes": runtime_figures,
