@@ -109,7 +109,7 @@ async def _run(workspace: Workspace, as_json: bool, **options: Any) -> int:
             # The log may tell of it all the same: of a kernel that could not start, for one.
             outcome, error = await ended(workspace, plan), fault
             if outcome is None and stopping.why == "cancelled":
-                _say(str(fault))
+                say(str(fault))
                 return _EXIT["cancelled"]
             if outcome is None:
                 raise
