@@ -1,1 +1,1 @@
-"""What a change of notebooks has to pass before it is merged."""
+"""How a change is judged on its way into git: checks, validation runs, pull requests, reports."""

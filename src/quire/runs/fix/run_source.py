@@ -60,7 +60,7 @@ async def source_of(
     if is_standard(run.source.path) or is_remote(run.source.path):
         told = f"Run {log} was of {run.source.path}, which is no file in the workspace's folder"
         raise BadInput(f"{told}: nothing can be proposed to it. `quire export {log} FILE` writes the fixed notebook.")
-    path = _path(folder, log, run, run.source.path)
+    path = source_path(folder, log, run, run.source.path)
     async with _alone(workspace, path):
         return await _of_file(workspace, folder, path, check)
 
@@ -113,8 +113,8 @@ async def _of_file(
 # ---- Which file
 
 
-def _path(folder: Path | None, log: LogId, run: Run, path: str) -> str:
-    """What a binding calls the file that a run was of: a path is meant as it was where the run was asked for."""
+def source_path(folder: Path | None, log: LogId, run: Run, path: str) -> str:
+    """Return what a binding calls the file that a run was of: a path is meant as it was where the run was asked for."""
     if folder is None:
         return PurePath(path).as_posix()
     found: list[tuple[Path, str]] = []

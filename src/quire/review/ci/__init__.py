@@ -1,0 +1,1 @@
+"""Workflows for the CI of forges."""

@@ -1,0 +1,1 @@
+"""Executed notebooks, published where people read them."""

@@ -1,0 +1,278 @@
+"""A stand-in for a forge: a real HTTP server over a real bare repository, held to the forge's own description of its API.
+
+Whatever a client sends that the description does not allow is kept in `faults`, and so is whatever is answered; the fixture
+fails the test with them. `Forge.fail` has the next request that fits answered with a fault instead.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+
+from .openapi_check import Description
+
+TOKEN = "forge-token-0123456789abcdef"
+Answer = tuple[int, Any]
+
+
+class Failure(msgspec.Struct, kw_only=True):
+    """What is answered instead."""
+
+    method: str
+    path: str
+    status: int
+    headers: dict[str, str] = {}
+    done: bool = False
+    """Whether the request takes effect all the same: only its answer is lost."""
+    times: int = 1
+
+
+class StandIn:
+    """What both forges share: pulls, comments and statuses, and the repository."""
+
+    kind = ""
+    prefix = ""
+
+    def __init__(self, repository: Path, owner: str = "acme", repo: str = "fleet") -> None:
+        self.repository, self.owner, self.repo = repository, owner, repo
+        self.description = Description(self.kind)
+        self.url = ""
+        self.pulls: list[dict[str, Any]] = []
+        self.comments: list[dict[str, Any]] = []
+        self.statuses: list[dict[str, Any]] = []
+        self.requests: list[tuple[str, str]] = []
+        self.faults: list[str] = []
+        self.failures: list[Failure] = []
+        self.page_size = 50
+        self._lock = threading.Lock()
+
+    # ---- For tests
+
+    def fail(self, method: str, path: str, status: int, **more: Any) -> None:
+        """Have the next requests that fit answered with a fault."""
+        self.failures.append(Failure(method=method, path=path, status=status, **more))
+
+    def asked(self, method: str, path: str = "") -> int:
+        """How many requests there were of a kind."""
+        return sum(each == method and re.search(path, where) is not None for each, where in self.requests)
+
+    @property
+    def remote(self) -> str:
+        """The address of the repository, as a clone would have it."""
+        return f"{self.url}/{self.owner}/{self.repo}.git"
+
+    def git(self, *arguments: str, check: bool = True, stdin: str = "") -> str:
+        done = subprocess.run(
+            ["git", "-C", str(self.repository), *arguments], input=stdin, capture_output=True, text=True, timeout=60
+        )
+        assert not check or done.returncode == 0, done.stderr
+        return done.stdout.strip() if done.returncode in (0, 1) else ""
+
+    def sha(self, branch: str) -> str:
+        return self.git("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}", check=False)
+
+    # ---- The server
+
+    def handle(
+        self, method: str, path: str, query: dict[str, str], headers: Any, body: Any
+    ) -> tuple[int, dict[str, str], Any]:
+        with self._lock:
+            self.requests.append((method, path))
+            if not self.is_allowed(headers):
+                return 401, {}, {"message": "token is required"}
+            failure = next((each for each in self.failures if _fits(each, method, path)), None)
+            if failure is not None:
+                failure.times -= 1
+                if failure.times == 0:
+                    self.failures.remove(failure)
+                if failure.done:
+                    self._done(method, path, query, body)
+                return failure.status, failure.headers, {"message": "as the test wants it"}
+            status, answer = self._done(method, path, query, body)
+            return status, {}, answer
+
+    def _done(self, method: str, path: str, query: dict[str, str], body: Any) -> Answer:
+        found = self.description.operation(method, path)
+        if found is None:
+            self.faults.append(f"{method} {path}: the API has no such operation")
+            return 404, {"message": "not found"}
+        template, parts = found
+        self.faults += self.description.faults_of_request(method, template, parts, query, body)
+        if (parts.get("owner", self.owner), parts.get("repo", self.repo)) != (self.owner, self.repo):
+            return 404, {"message": "not found"}
+        status, answer = self.answer(method, template, parts, query, body)
+        self.faults += self.description.faults_of_answer(method, template, status, answer)
+        return status, answer
+
+    def is_allowed(self, headers: Any) -> bool:
+        raise NotImplementedError
+
+    def answer(self, method: str, template: str, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        raise NotImplementedError
+
+    def paged(self, items: list[Any], query: dict[str, str], size: str) -> list[Any]:
+        count = min(int(query.get(size, self.page_size)), self.page_size)
+        start = (int(query.get("page", 1)) - 1) * count
+        return items[start : start + count]
+
+    def merge(self, pull: dict[str, Any], title: str) -> bool:
+        """Merge for real, in the bare repository; whether it went."""
+        head, base = self.sha(pull["head"]), self.sha(pull["base"])
+        tree = self.git("merge-tree", "--write-tree", base, head, check=False).splitlines()
+        if len(tree) != 1:
+            return False
+        who = ("-c", "user.name=forge", "-c", "user.email=forge@example.org")
+        commit = self.git(*who, "commit-tree", tree[0], "-p", base, "-p", head, "-m", title)
+        self.git("update-ref", f"refs/heads/{pull['base']}", commit, base)
+        pull.update(state="closed", merged=True, commit=commit)
+        return True
+
+
+def _fits(failure: Failure, method: str, path: str) -> bool:
+    return failure.method == method and re.search(failure.path, path) is not None
+
+
+@contextmanager
+def served(stand_in: StandIn) -> Generator[StandIn]:
+    """Serve a stand-in on a free port of this machine, and fail with whatever its description did not allow."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _answer(self) -> None:
+            parts = urlsplit(self.path)
+            data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            path = parts.path.removeprefix(stand_in.prefix)
+            status, headers, answer = stand_in.handle(
+                self.command, path, dict(parse_qsl(parts.query)), self.headers, json.loads(data) if data else None
+            )
+            sent = b"" if answer is None else json.dumps(answer).encode()
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(sent))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(sent)
+
+        do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _answer
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    stand_in.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield stand_in
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+    assert stand_in.faults == [], "\n".join(stand_in.faults)
+
+
+_Route = Callable[[dict[str, str], dict[str, str], Any], Answer]
+
+
+class GiteaStandIn(StandIn):
+    """Gitea."""
+
+    kind = "gitea"
+    prefix = "/api/v1"
+    _PULLS = "/repos/{owner}/{repo}/pulls"
+
+    def is_allowed(self, headers: Any) -> bool:
+        return headers.get("Authorization") == f"token {TOKEN}"
+
+    def answer(self, method: str, template: str, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        name = template.removeprefix("/repos/{owner}/{repo}")
+        routes: dict[tuple[str, str], _Route] = {
+            ("GET", "/user"): lambda parts, query, body: (200, {"login": "quire-bot", "id": 1}),
+            ("GET", "/pulls"): self._list,
+            ("POST", "/pulls"): self._open,
+            ("GET", "/pulls/{index}"): lambda parts, query, body: (200, self._shown(self._of(parts))),
+            ("PATCH", "/pulls/{index}"): self._edit,
+            ("POST", "/pulls/{index}/merge"): self._merge,
+            ("GET", "/issues/{index}/comments"): self._comments,
+            ("POST", "/issues/{index}/comments"): self._comment,
+            ("PATCH", "/issues/comments/{id}"): self._edit_comment,
+            ("POST", "/statuses/{sha}"): self._status,
+            ("GET", "/commits/{ref}/statuses"): self._statuses,
+        }
+        route = routes.get((method, name))
+        return route(parts, query, body) if route is not None else (404, {"message": "not found"})
+
+    def _of(self, parts: dict[str, str]) -> dict[str, Any]:
+        return self.pulls[int(parts["index"]) - 1]
+
+    def _shown(self, pull: dict[str, Any]) -> dict[str, Any]:
+        head = {"ref": pull["head"], "sha": pull.get("sha") or self.sha(pull["head"]), "label": pull["head"]}
+        base = {"ref": pull["base"], "sha": self.sha(pull["base"]), "label": pull["base"]}
+        address = f"{self.url}/{self.owner}/{self.repo}/pulls/{pull['number']}"
+        told = {name: pull[name] for name in ("number", "title", "body", "state")}
+        return {**told, "id": pull["number"], "html_url": address, "merged": pull["merged"], "head": head, "base": base}
+
+    def _list(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        chosen = [
+            each
+            for each in self.pulls
+            if query.get("state", "open") in ("all", each["state"])
+            and query.get("base_branch", each["base"]) == each["base"]
+        ]
+        return 200, [self._shown(each) for each in self.paged(chosen, query, "limit")]
+
+    def _open(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        if not self.sha(body["head"]) or not self.sha(body["base"]):
+            return 404, {"message": "the branch does not exist", "url": self.url}
+        if any(each["state"] == "open" and each["head"] == body["head"] for each in self.pulls):
+            return 409, {"message": "pull request already exists for these targets", "url": self.url}
+        pull = {"number": len(self.pulls) + 1, "state": "open", "merged": False, "body": "", **body}
+        self.pulls.append(pull)
+        return 201, self._shown(pull)
+
+    def _edit(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        pull = self._of(parts)
+        pull.update(body)
+        return 201, self._shown(pull)
+
+    def _merge(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        pull = self._of(parts)
+        if body.get("head_commit_id") not in (None, self.sha(pull["head"])):
+            return 409, {"message": "head out of date", "url": self.url}
+        pull["sha"] = self.sha(pull["head"])
+        if self.merge(pull, body.get("merge_title_field", "merge")):
+            return 200, None
+        return 409, {"message": "merge conflict", "url": self.url}
+
+    def _comments(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        return 200, [each for each in self.comments if each["issue"] == parts["index"]]
+
+    def _comment(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        comment = {"id": len(self.comments) + 1, "issue": parts["index"], "user": {"login": "quire-bot"}, **body}
+        self.comments.append(comment)
+        return 201, comment
+
+    def _edit_comment(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        comment = self.comments[int(parts["id"]) - 1]
+        comment.update(body)
+        return 200, comment
+
+    def _status(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        status = {"id": len(self.statuses) + 1, "sha": parts["sha"], **body, "status": body["state"]}
+        del status["state"]
+        self.statuses.insert(0, status)
+        return 201, status
+
+    def _statuses(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        return 200, self.paged([each for each in self.statuses if each["sha"] == parts["ref"]], query, "limit")
