@@ -17,13 +17,20 @@ if TYPE_CHECKING:
     from .runs.notebook_diff import diff, patch
     from .runs.records.result_rows import results
     from .runs.reproduce.reproduce_run import reproduce
-    from .verbs.agent_functions import agent_functions, notebook_create, notebook_edit, notebook_execute
+    from .verbs.agent_functions import (
+        agent_functions,
+        notebook_commit,
+        notebook_create,
+        notebook_edit,
+        notebook_execute,
+        notebook_pr,
+    )
 
 __version__ = "0.1.0.dev0"
 __all__ = [
     "BadInput", "Conflict", "NotFound", "NotebookExecutor", "QuireError", "Refused", "RunFailed", "Unavailable",
-    "agent_functions", "check", "connect", "connect_async", "diff", "inspect_notebook", "notebook_create", "notebook_edit",
-    "notebook_execute", "patch", "reproduce", "results", "run",
+    "agent_functions", "check", "connect", "connect_async", "diff", "inspect_notebook", "notebook_commit", "notebook_create",
+    "notebook_edit", "notebook_execute", "notebook_pr", "patch", "reproduce", "results", "run",
 ]  # fmt: skip
 _MODULES = {
     "NotebookExecutor": ".runs.executor",
@@ -33,9 +40,11 @@ _MODULES = {
     "connect_async": ".doors.python.live_workspace",
     "diff": ".runs.notebook_diff",
     "inspect_notebook": ".runs.executor",
+    "notebook_commit": ".verbs.agent_functions",
     "notebook_create": ".verbs.agent_functions",
     "notebook_edit": ".verbs.agent_functions",
     "notebook_execute": ".verbs.agent_functions",
+    "notebook_pr": ".verbs.agent_functions",
     "patch": ".runs.notebook_diff",
     "reproduce": ".runs.reproduce.reproduce_run",
     "results": ".runs.records.result_rows",

@@ -302,7 +302,8 @@ def test_what_cannot_be_executed_is_told(folder: Path, arguments: Any, said: str
 
 def test_every_function_has_a_schema_of_its_own_arguments_and_an_example_that_fits(folder: Path) -> None:
     found = quire.agent_functions()
-    assert [each["name"] for each in found] == ["notebook_create", "notebook_edit", "notebook_execute"]
+    names = ["notebook_create", "notebook_edit", "notebook_execute", "notebook_commit", "notebook_pr"]
+    assert [each["name"] for each in found] == names
     for each in found:
         assert each["function"] is getattr(quire, each["name"])
         schema: Any = each["parameters"]

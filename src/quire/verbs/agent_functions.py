@@ -16,7 +16,7 @@ from typing import Any, TypedDict, cast
 import msgspec
 
 from ..actors.mirror import mirror_once, path_in
-from ..connection import FOLDER, connect_store, find_folder, new_folder
+from ..connection import FOLDER, connect, connect_store, find_folder, new_folder
 from ..core.edits.operations import Replace, check_source
 from ..core.errors import BadInput
 from ..core.ids import LogId
@@ -40,6 +40,7 @@ from .unbound_files import checked_base, edit_file, place_of, read_sheet, write_
 MOST_TASK = 20_000
 """Characters of a task: more is not a task, but what it is about."""
 _MOST_PATH = 4096
+_MOST_BRANCH = 200
 
 
 class AgentFunction(TypedDict):
@@ -115,7 +116,39 @@ def notebook_execute(
     return as_json(run(_path(path), None, parameters, timeout=timeout, progress_bar=False, check=False))
 
 
+def notebook_commit(path: str | os.PathLike[str], message: str, branch: str | None = None) -> dict[str, Any]:
+    """Commit a notebook file and its generated .ipynb, and push them: to `branch`, or the current one; never the default one."""
+    from ..review.pull_requests.commit_notebook import commit_notebook
+
+    made = commit_notebook(_path(path), _text(message, "message"), _branch(branch) if branch is not None else None)
+    return msgspec.to_builtins(made)
+
+
+def notebook_pr(branch: str, title: str, description: str = "") -> dict[str, Any]:
+    """Open the pull request of a branch, or update it: its notebooks are run before and after, with results side by side."""
+    from ..review.pull_requests.propose_change import ProposeOptions, propose_branch
+
+    options = ProposeOptions(title=_text(title, "title"), body=_text(description, "description") or None)
+    name = _branch(branch)
+
+    async def proposed() -> dict[str, Any]:
+        workspace = await connect(None)
+        try:
+            return msgspec.to_builtins(await propose_branch(workspace, Path.cwd(), name, options, lambda line: None))
+        finally:
+            await workspace.close()
+
+    return wait_for(lambda _: proposed())
+
+
 # ---- What is given
+
+
+def _branch(value: object) -> str:
+    text = _text(value, "branch")
+    if not text or len(text) > _MOST_BRANCH:
+        raise BadInput("branch is the name of a branch, such as agent/fix-threshold.")
+    return text
 
 
 def _text(value: object, what: str) -> str:
@@ -247,6 +280,28 @@ _FUNCTIONS: tuple[tuple[Callable[..., dict[str, Any]], str, dict[str, Json]], ..
             "path": _PATH,
             "parameters?": {"type": "object", "description": "Name to value."},
             "timeout?": {"type": "number", "exclusiveMinimum": 0, "description": "Seconds for all of it."},
+        },
+    ),
+    (
+        notebook_commit,
+        "Commit a notebook and the .ipynb generated from it, and push them to a branch: the given one, which is made if it is "
+        "not there, or the current one, never the default one. Returns branch and commit. "
+        'Example: {"path": "notebooks/sales.py", "message": "fix(sales): count each row once", "branch": "agent/sales"}',
+        {
+            "path": _PATH,
+            "message": {"type": "string", "description": "A conventional commit: what changes, and why."},
+            "branch?": {"type": "string", "description": "Left out: the current branch."},
+        },
+    ),
+    (
+        notebook_pr,
+        "Open the pull request of a branch, or update the one that is open: its notebooks are run before and after, and results "
+        "stand side by side. A person merges. Returns url, status (success or failure), checks and results. "
+        'Example: {"branch": "agent/sales", "title": "Count each row once", "description": "Rows were merged twice."}',
+        {
+            "branch": {"type": "string"},
+            "title": {"type": "string"},
+            "description?": {"type": "string", "description": "Why, in Markdown. End it with `Refs #N` for an issue."},
         },
     ),
 )

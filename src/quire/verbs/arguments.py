@@ -130,3 +130,4 @@ class ProposeArguments(VerbArguments, frozen=True, kw_only=True):
     edits: tuple[Operation, ...] = ()
     run: Cells = ()
     check: bool = True
+    pull_request: bool = False

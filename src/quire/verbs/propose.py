@@ -23,6 +23,8 @@ async def propose(here: Here, wanted: ProposeArguments) -> VerbAnswer:
     """Ask a person for changes and runs; or, of a run that was fixed, for the fix in its source."""
     log = await opened(here, wanted.notebook)
     before = await here.workspace.read(log)
+    if wanted.pull_request:
+        return await _as_pull_request(here, log, before, wanted)
     if before.run is not None and not wanted.edits and not wanted.run:
         return await _proposed_fix(here, log, wanted.why)
 
@@ -33,6 +35,17 @@ async def propose(here: Here, wanted: ProposeArguments) -> VerbAnswer:
         return answered_proposal(log, wanted, before, made, entry.seq)
 
     return await retry_on_conflict(here, log, lambda before: _proposal(here, log, before, wanted), record)
+
+
+async def _as_pull_request(here: Here, log: LogId, before: Notebook, wanted: ProposeArguments) -> VerbAnswer:
+    from .pull_request import propose_pull_request
+
+    if wanted.run:
+        raise BadInput("A pull request runs the whole notebook, before and after. Leave `run` out.")
+    changes: tuple[e.CellChange, ...] = ()
+    if wanted.edits:
+        changes = (await planned_now(here, log, before, wanted.edits, check=wanted.check)).changes
+    return await propose_pull_request(here, log, before, wanted, changes)
 
 
 async def _proposed_fix(here: Here, log: LogId, why: str) -> VerbAnswer:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 
@@ -26,10 +26,13 @@ VARIABLES = (
     "QUIRE_ALLOW_HTTP",
     "QUIRE_READER_URL",
     "QUIRE_COMPLETE",
+    "QUIRE_FORGE",
+    "QUIRE_FORGE_TOKEN",
     MEMORY,
 )
 """All others that Quire looks at."""
-TABLE, RUNTIME, RUNS = "serve", "runtime", "runs"
+TABLE, RUNTIME, RUNS, REPORTS = "serve", "runtime", "runs", "reports"
+_TABLES = (TABLE, RUNTIME, RUNS, REPORTS)
 _FILES = (("pyproject.toml", ("tool", "quire")), ("quire.toml", ()))
 """From the weakest on."""
 
@@ -67,6 +70,19 @@ class RunsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """An age: 90d. Without it, for ever."""
     keep_last: Annotated[int, msgspec.Meta(ge=0)] = 0
     """So many of each notebook or file are kept, however old they are."""
+
+
+class ReportsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where `quire report` publishes, and for how long."""
+
+    commit: str | None = None
+    """The branch; `here`: `runs/` on the current one."""
+    to: str | None = None
+    """An address in object storage instead."""
+    index: Literal["markdown", "html"] | None = None
+    """What kind of index."""
+    keep_last: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    """So many of each notebook stay. Without it, all."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,6 +131,21 @@ def read_runs(folder: Path) -> RunsSettings:
             raise BadInput(f"{where}: {error}") from None
         found |= table
     return msgspec.convert(found, RunsSettings)
+
+
+def read_reports(folder: Path) -> dict[str, Any]:
+    """Return what the files of the workspace in `folder` say of reports."""
+    found: dict[str, Any] = {}
+    for name, path in _FILES:
+        file = folder / name
+        where, table = f"{file}, [{'.'.join((*path, REPORTS))}]", _table(file, _ours(file, path).get(REPORTS, {}))
+        try:
+            msgspec.convert(table, ReportsSettings)
+        except msgspec.ValidationError as error:
+            known = ", ".join(ReportsSettings.__struct_fields__)
+            raise BadInput(f"{where}: {error}. There are: {known}.") from None
+        found |= table
+    return found
 
 
 def read_runtime(folder: Path, environ: Mapping[str, str], memory: str | None) -> RuntimeSettings:
@@ -187,9 +218,13 @@ def _ours(file: Path, path: tuple[str, ...]) -> dict[str, Any]:
 
 def _unknown_tables(file: Path, ours: Mapping[str, Any]) -> Iterator[str]:
     for name in ours:
-        if name not in (TABLE, RUNTIME, RUNS):
-            close = nearest(name, [TABLE, RUNTIME, RUNS])
-            hint = f"Did you mean [{close[0]}]?" if close else "Only [serve], [runtime] and [runs] are looked at."
+        if name not in _TABLES:
+            close = nearest(name, _TABLES)
+            hint = (
+                f"Did you mean [{close[0]}]?"
+                if close
+                else f"Only {', '.join(f'[{each}]' for each in _TABLES)} are looked at."
+            )
             yield f"{file}: there is no setting {name!r} for Quire. {hint}"
 
 

@@ -154,7 +154,7 @@ _ALL = (
         verb=propose.propose,
         wanted=arguments.ProposeArguments,
         says="Ask a person to accept changes and what is to run then; of a run that was repaired, without edits: the repair, "
-        "for its source.",
+        "for its source. With `pull_request`: the notebook as it is, on a branch, run before and after.",
         example={
             "notebook": "sales.py",
             "why": "Rows were counted twice.",

@@ -94,18 +94,21 @@ def kind_of(place: RemotePlace, top: Path, environ: Mapping[str, str], named: st
         if said == "none":
             return None
         wanted = "gitea" if said == "forgejo" else said
-        found: list[ForgeKind] = [kind for kind in KINDS if kind == wanted]
-        if not found:
-            known = f"Known: {', '.join(KINDS)}, and none for a plain remote."
-            raise BadInput(f"{said!r} is no forge that is known. {known}")
-        return found[0]
+        if wanted not in KINDS:
+            names = f"Known: {', '.join(KINDS)}, and none for a plain remote."
+            raise BadInput(f"{said!r} is no forge that is known. {names}")
+        return wanted
     host = place.host.partition(":")[0]
-    known = [kind for name, kind in _KNOWN if host == name]
-    known += [kind for name, kind in _IN_NAME if name in host]
-    known += (
-        ["gitea"] if environ.get("GITEA_ACTIONS") == "true" and host in environ.get("GITHUB_SERVER_URL", "") else []
-    )
-    return next(iter(known), None)
+    for name, kind in _KNOWN:
+        if host == name:
+            return kind
+    for name, kind in _IN_NAME:
+        if name in host:
+            return kind
+    # Gitea's runner sets the variables of GitHub's as well.
+    if environ.get("GITEA_ACTIONS") == "true" and host in environ.get("GITHUB_SERVER_URL", ""):
+        return "gitea"
+    return None
 
 
 def find_forge(remote: Remote, top: Path, environ: Mapping[str, str], named: str | None = None) -> FoundForge | None:
@@ -199,6 +202,18 @@ def _client(kind: ForgeKind, address: ForgeAddress, token: str, name: str) -> Fo
             from .gitlab import GitLab
 
             return GitLab(address, token, is_job=name == "CI_JOB_TOKEN")
+
+
+def push_credentials(remote: Remote, top: Path, environ: Mapping[str, str]) -> Credentials | None:
+    """Return a token that git may push with; None: there is none, and git's own credentials have to do."""
+    place = place_of(remote.url)
+    kind = kind_of(place, top, environ) if place is not None else None
+    if place is None or kind is None:
+        return None
+    try:
+        return Credentials(_USERS[kind], find_token(place.host, kind, environ)[1])
+    except BadInput:
+        return None
 
 
 def known_tokens(environ: Mapping[str, str]) -> dict[str, str]:

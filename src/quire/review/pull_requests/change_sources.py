@@ -87,6 +87,11 @@ def _in_repository(top: Path, name: str) -> str:
 # ---- Files
 
 
+def of_files(top: Path, *files: Path) -> ChangeSource:
+    """Return files of the work tree, with those that are generated from them."""
+    return _of_files(top, [_in_repository(top, str(file)) for file in files])
+
+
 def changed_notebooks(top: Path) -> list[str]:
     """Return the notebooks of the work tree that differ from HEAD: changed, new and removed ones."""
     told = checked("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", at=top)
@@ -134,9 +139,12 @@ async def _of_workspace(workspace: Workspace, folder: Path | None, top: Path, na
     notebook = await workspace.read(info.log)
     if notebook.run is not None:
         return await _of_run(workspace, folder, top, info.log, notebook)
-    path = _path_of(folder, top, notebook)
-    made = _as_files(top, path, sheet_of(notebook, {}))
-    return replace(made, kind="notebook")
+    return of_notebook(folder, top, notebook)
+
+
+def of_notebook(folder: Path | None, top: Path, notebook: Notebook, why: str = "") -> ChangeSource:
+    """Return a notebook as the files that it is bound to, or would get."""
+    return replace(_as_files(top, _path_of(folder, top, notebook), sheet_of(notebook, {})), why=why)
 
 
 async def _proposal(workspace: Workspace, name: str) -> tuple[LogId, str] | None:

@@ -79,6 +79,12 @@ def refs_of(body: str) -> tuple[str, ...]:
     return tuple(found[1].split(", ")) if found is not None else ()
 
 
+def split_refs(body: str) -> tuple[str, tuple[str, ...]]:
+    """Return a description without the references that it ends in, and those."""
+    found = _REFS.search(body.rstrip())
+    return (body[: found.start()].rstrip(), tuple(found[1].split(", "))) if found is not None else (body, ())
+
+
 def check_refs(refs: tuple[str, ...]) -> tuple[str, ...]:
     """Return references to issues, or refuse what is none."""
     told = tuple(part.strip() for each in refs for part in each.split(",") if part.strip())

@@ -156,17 +156,16 @@ def _cells(data: bytes, path: str) -> Cells:
     return [(cell.kind, cell.source) for cell in _sheet(data, path).cells]
 
 
-def write_generated(top: Path, files: Mapping[str, bytes | None], given: Mapping[str, bytes | None]) -> list[str]:
-    """Write the .ipynb that were generated into the work tree, with the outputs that are there; return their paths."""
+def write_generated(top: Path, files: Mapping[str, bytes | None]) -> list[str]:
+    """Have the .ipynb in the work tree say what those of a commit say, with the outputs that are there; return their paths."""
     written: list[str] = []
     for path, data in files.items():
-        target = top / path
-        if path in given or data is None or target.is_symlink():
-            continue
-        script = str(PurePosixPath(path).with_suffix(".py" if path.endswith(".ipynb") else ".ipynb"))
+        script, target = str(PurePosixPath(path).with_suffix(".py")), top / path
         source = files.get(script)
+        if not path.endswith(".ipynb") or data is None or source is None or target.is_symlink():
+            continue
         existing = decode(read_bytes(target), path) if target.is_file() else None
-        text = decode(data, path) if source is None else convert(decode(source, script), script, path, existing)
+        text = convert(decode(source, script), script, path, existing)
         if text != existing:
             target.parent.mkdir(parents=True, exist_ok=True)
             write_text(target, text)

@@ -18,7 +18,7 @@ from ...core.ids import ActorId
 from ...core.values import untag
 from ...disk import in_thread
 from ...formats.starter_notebook import slug
-from ...git.plumbing.branches import current_branch
+from ...git.plumbing.branches import check_branch, check_not_default, current_branch
 from ...git.plumbing.commit_tree import file_at
 from ...git.plumbing.remote import Credentials, Remote, common_commit, find_remote, push
 from ...git.repository import the_repository
@@ -35,11 +35,12 @@ from .description import (
     proposal_section,
     refs_of,
     sheet_of_data,
+    split_refs,
     summary,
     with_section,
 )
 from .notebook_pairs import write_generated
-from .proposed_branch import ProposedBranch, base_branch, choose_branch, commit_to_branch
+from .proposed_branch import ProposedBranch, base_branch, choose_branch, commit_to_branch, existing_branch
 from .static_checks import checks_of, notebooks_between
 
 CONTEXT = "quire / validation"
@@ -92,9 +93,17 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def propose_change(
-    workspace: Workspace, folder: Path | None, at: Path, names: list[str], options: ProposeOptions, tell: Tell
+    workspace: Workspace,
+    folder: Path | None,
+    at: Path,
+    names: list[str] | ChangeSource,
+    options: ProposeOptions,
+    tell: Tell,
 ) -> ProposedChange:
-    """Commit a change to its branch, run it before and after, and open or update its pull request."""
+    """Commit a change to its branch, run it before and after, and open or update its pull request.
+
+    `names` are what `gather` understands, or the change itself.
+    """
     check_refs(options.refs)
     top = the_repository(at).top
     remote = find_remote(top, options.remote)
@@ -114,20 +123,44 @@ async def propose_change(
             await forge.client.close()
 
 
+async def propose_branch(
+    workspace: Workspace, at: Path, name: str, options: ProposeOptions, tell: Tell
+) -> ProposedChange:
+    """Open or update the pull request of a branch that has its commits already: run before and after, and described."""
+    check_refs(options.refs)
+    top = the_repository(at).top
+    remote = find_remote(top, options.remote)
+    forge = find_forge(remote, top, os.environ, options.forge)
+    work = _Work(workspace=workspace, top=top, options=options, redactor=Redactor(top, os.environ), tell=tell)
+    try:
+        base = await in_thread(base_branch, top, remote, options.base)
+        check_not_default(check_branch(name, top), base)
+        branch = await in_thread(existing_branch, top, remote, name, base)
+        facts = await validated(workspace, top, remote, branch, None, work.redactor, options, tell)
+        credentials = forge.credentials if forge is not None else None
+        await in_thread(push, remote, branch.commit, branch.name, top, credentials)
+        if forge is None:
+            return await _reported(work, remote, branch, facts, credentials)
+        return await _pull_request(work, forge.client, branch, None, facts)
+    finally:
+        if forge is not None:
+            await forge.client.close()
+
+
 async def _commit(
-    work: _Work, remote: Remote, folder: Path | None, names: list[str]
+    work: _Work, remote: Remote, folder: Path | None, names: list[str] | ChangeSource
 ) -> tuple[ChangeSource, ProposedBranch]:
     top, options = work.top, work.options
     base = await in_thread(base_branch, top, remote, options.base)
-    source = await gather(work.workspace, folder, top, names)
+    source = names if isinstance(names, ChangeSource) else await gather(work.workspace, folder, top, names)
     subject = options.title or source.subject
     name = choose_branch(top, options.branch, subject, base, stays=source.kind == "files")
     message = options.message or default_message(source, top)
     branch = await in_thread(
-        commit_to_branch, top, remote, name, base, source.files, _with_trailer(message, work.workspace), work.redactor
+        commit_to_branch, top, remote, name, base, source.files, with_trailer(message, work.workspace), work.redactor
     )
-    if current_branch(top) == branch.name:
-        for path in write_generated(top, source.files, dict.fromkeys(names) or _changed(source)):
+    if current_branch(top) == branch.name and source.kind == "files":
+        for path in write_generated(top, source.files):
             work.tell(f"Wrote {path}")
     if not source.files and branch.commit == branch.base_commit:
         raise BadInput("No notebook has changed, so there is nothing to propose. `git status` shows what git sees.")
@@ -135,12 +168,8 @@ async def _commit(
     return source, branch
 
 
-def _changed(source: ChangeSource) -> dict[str, None]:
-    return dict.fromkeys(source.notebooks)
-
-
-def _with_trailer(message: str, workspace: Workspace) -> str:
-    """A message that says which agent did it, and for whom."""
+def with_trailer(message: str, workspace: Workspace) -> str:
+    """Return a message that says which agent did it, and for whom."""
     identity = workspace.identity
     if identity.on_behalf_of is None:
         return f"{message.rstrip()}\n"
@@ -214,7 +243,7 @@ def _who(workspace: Workspace, source: ChangeSource | None) -> tuple[str, str]:
 
 
 async def _pull_request(
-    work: _Work, forge: Forge, branch: ProposedBranch, source: ChangeSource, facts: ProposalFacts
+    work: _Work, forge: Forge, branch: ProposedBranch, source: ChangeSource | None, facts: ProposalFacts
 ) -> ProposedChange:
     await forge.set_status(branch.commit, CommitStatus(context=CONTEXT, state="pending", description="being described"))
     found = await forge.find_pull_request(branch.name, branch.base)
@@ -229,14 +258,17 @@ async def _opened(
     work: _Work,
     forge: Forge,
     branch: ProposedBranch,
-    source: ChangeSource,
+    source: ChangeSource | None,
     facts: ProposalFacts,
     found: PullRequest | None,
 ) -> tuple[PullRequest, bool]:
     options, clean = work.options, work.redactor.clean
+    written, named = split_refs(options.body) if options.body is not None else (None, ())
+    refs = tuple(dict.fromkeys((*check_refs(options.refs), *named)))
     if found is None:
-        body = _body(work, facts, options.body or "", check_refs(options.refs))
-        title = clean(options.title or (options.message or default_title(source, work.top)).splitlines()[0])
+        body = _body(work, facts, written or "", refs)
+        subject = options.message or (default_message(source, work.top) if source is not None else branch.name)
+        title = clean(options.title or subject.splitlines()[0])
         try:
             return await forge.open_pull_request(branch.name, branch.base, title, body), True
         except Conflict:
@@ -244,15 +276,9 @@ async def _opened(
             found = await forge.find_pull_request(branch.name, branch.base)
             if found is None:
                 raise
-    refs = check_refs(options.refs) or refs_of(found.body)
-    body = _body(work, facts, options.body if options.body is not None else found.body, refs)
+    body = _body(work, facts, written if written is not None else found.body, refs or refs_of(found.body))
     title = clean(options.title) if options.title is not None else None
     return await forge.update_pull_request(found.number, title, body), False
-
-
-def default_title(source: ChangeSource, top: Path) -> str:
-    """Return the title of a pull request that got none."""
-    return default_message(source, top)
 
 
 def _body(work: _Work, facts: ProposalFacts, written: str, refs: tuple[str, ...]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from ...core.errors import BadInput, Conflict
+from ...core.errors import BadInput, Conflict, NotFound
 from ...disk import decode
 from ...formats import registry
 from ...formats.starter_notebook import slug
@@ -81,6 +81,16 @@ def commit_to_branch(
     return ProposedBranch(name=branch, base=base, base_commit=base_commit, commit=commit, is_new=commit != parent)
 
 
+def existing_branch(top: Path, remote: Remote, branch: str, base: str) -> ProposedBranch:
+    """Return a branch as it is, here or at the remote, whichever is further."""
+    ours, theirs = commit_of(f"refs/heads/{branch}", top), fetch(remote, branch, top)
+    commit = theirs if ours is None or (theirs is not None and is_ancestor(ours, theirs, top)) else ours
+    if commit is None:
+        raise NotFound(f"There is no branch {branch}, neither here nor at {remote.shown}. Commit to it first.")
+    base_commit = _base_commit(top, remote, base, commit)
+    return ProposedBranch(name=branch, base=base, base_commit=base_commit, commit=commit, is_new=False)
+
+
 def base_branch(top: Path, remote: Remote | None, given: str | None) -> str:
     """Return the branch that a change is to be merged into."""
     if given is not None:
@@ -103,7 +113,9 @@ def _on_top(
     top: Path, branch: str, ours: str | None, theirs: str | None, head: str, files: Mapping[str, bytes | None]
 ) -> tuple[str, Mapping[str, bytes | None]]:
     """The commit to build on, and the files as they are on top of it."""
-    if ours is None and theirs is None:
+    tip = theirs or ours
+    if tip is None or (is_ancestor(tip, head, top) and ours in (None, tip, head)):
+        # It is new, or was merged and goes on from there.
         return head, files
     if theirs is None or (ours is not None and is_ancestor(theirs, ours, top)):
         return ours or head, files

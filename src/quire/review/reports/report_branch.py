@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ...core.errors import Conflict
+from ...core.errors import BadInput, Conflict
 from ...git.plumbing.branches import check_branch, commit_of, is_ancestor, move_branch
 from ...git.plumbing.commit_tree import commit_files
 from ...git.plumbing.remote import Credentials, Remote, fetch, push
@@ -32,8 +32,7 @@ def push_files(
     for attempt in range(ATTEMPTS):
         ours = commit_of(f"refs/heads/{branch}", top)
         theirs = fetch(remote, branch, top) if remote is not None else None
-        # What is only here was not pushed by an earlier call: it goes along if nobody went on elsewhere.
-        parent = theirs if ours is None or (theirs is not None and not is_ancestor(theirs, ours, top)) else ours
+        parent = _parent(top, branch, ours, theirs)
         made = files(parent) if callable(files) else files
         commit = commit_files(top, parent, made, message, filters=False)
         try:
@@ -46,3 +45,17 @@ def push_files(
             if attempt == ATTEMPTS - 1:
                 raise
     raise AssertionError("not reached: the last attempt returns or raises")
+
+
+def _parent(top: Path, branch: str, ours: str | None, theirs: str | None) -> str | None:
+    """The commit to go on from: what is only here was not pushed yet, and goes along."""
+    if ours is None or theirs is None:
+        return ours or theirs
+    if is_ancestor(theirs, ours, top):
+        return ours
+    if is_ancestor(ours, theirs, top):
+        return theirs
+    raise BadInput(
+        f"Branch {branch} has reports here that the remote does not have, and others there. Bring both together: "
+        f"git switch {branch}, git pull --rebase; then publish again."
+    )
