@@ -35,6 +35,7 @@ class Failure(msgspec.Struct, kw_only=True):
     done: bool = False
     """Whether the request takes effect all the same: only its answer is lost."""
     times: int = 1
+    answer: Any = None
 
 
 class StandIn:
@@ -97,7 +98,8 @@ class StandIn:
                     self.failures.remove(failure)
                 if failure.done:
                     self._done(method, path, query, body)
-                return failure.status, failure.headers, {"message": "as the test wants it"}
+                told = failure.answer if failure.answer is not None else {"message": "as the test wants it"}
+                return failure.status, failure.headers, told
             status, answer = self._done(method, path, query, body)
             return status, {}, answer
 
@@ -276,3 +278,118 @@ class GiteaStandIn(StandIn):
 
     def _statuses(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
         return 200, self.paged([each for each in self.statuses if each["sha"] == parts["ref"]], query, "limit")
+
+
+class GitHubStandIn(StandIn):
+    """GitHub."""
+
+    kind = "github"
+    prefix = "/api/v3"
+
+    def is_allowed(self, headers: Any) -> bool:
+        return headers.get("Authorization") == f"Bearer {TOKEN}"
+
+    def answer(self, method: str, template: str, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        name = template.removeprefix("/repos/{owner}/{repo}")
+        routes: dict[tuple[str, str], _Route] = {
+            ("GET", "/user"): lambda parts, query, body: (200, self._filled("/user", "get", 200, login="quire-bot")),
+            ("GET", "/pulls"): self._list,
+            ("POST", "/pulls"): self._open,
+            ("GET", "/pulls/{pull_number}"): lambda parts, query, body: (200, self._shown(self._of(parts))),
+            ("PATCH", "/pulls/{pull_number}"): self._edit,
+            ("PUT", "/pulls/{pull_number}/merge"): self._merge,
+            ("GET", "/issues/{issue_number}/comments"): self._comments,
+            ("POST", "/issues/{issue_number}/comments"): self._comment,
+            ("PATCH", "/issues/comments/{comment_id}"): self._edit_comment,
+            ("POST", "/statuses/{sha}"): self._status,
+            ("GET", "/commits/{ref}/statuses"): self._statuses,
+        }
+        route = routes.get((method, name))
+        return route(parts, query, body) if route is not None else (404, {"message": "Not Found"})
+
+    def _filled(self, path: str, method: str, status: int, **told: Any) -> dict[str, Any]:
+        """An answer with all that the description requires."""
+        where = path if path.startswith("/user") else f"/repos/{{owner}}/{{repo}}{path}"
+        schema = self.description.resolved(self.description.answer_schema(where, method, status))
+        items = schema.get("items")
+        made = self.description.sample(items if items is not None else schema)
+        return {**made, **told}
+
+    def _of(self, parts: dict[str, str]) -> dict[str, Any]:
+        return self.pulls[int(parts["pull_number"]) - 1]
+
+    def _shown(self, pull: dict[str, Any], path: str = "/pulls/{pull_number}") -> dict[str, Any]:
+        made = self._filled(path, "get", 200)
+        sides = {
+            "head": {"ref": pull["head"], "sha": pull.get("sha") or self.sha(pull["head"])},
+            "base": {"ref": pull["base"], "sha": self.sha(pull["base"])},
+        }
+        told = {name: pull[name] for name in ("number", "title", "body", "state")}
+        told["html_url"] = f"{self.url}/{self.owner}/{self.repo}/pull/{pull['number']}"
+        told["merged_at"] = "2026-11-19T00:00:00Z" if pull["merged"] else None
+        if path != "/pulls":
+            told |= {"merged": pull["merged"], "mergeable_state": pull.get("mergeable_state", "clean")}
+        return {**made, **told, **{name: {**made[name], **side} for name, side in sides.items()}}
+
+    def _list(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        owner, _, head = query.get("head", "").partition(":")
+        chosen = [
+            each
+            for each in self.pulls
+            if query.get("state", "open") in ("all", each["state"])
+            and query.get("base", each["base"]) == each["base"]
+            and (not head or (owner, head) == (self.owner, each["head"]))
+        ]
+        return 200, [self._shown(each, "/pulls") for each in self.paged(chosen, query, "per_page")]
+
+    def _open(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        message = {"message": "Validation Failed", "documentation_url": self.url}
+        if not self.sha(body["head"]) or not self.sha(body["base"]):
+            return 422, {**message, "errors": [{"code": "invalid", "field": "head"}]}
+        if any(each["state"] == "open" and each["head"] == body["head"] for each in self.pulls):
+            told = f"A pull request already exists for {self.owner}:{body['head']}."
+            return 422, {**message, "errors": [{"code": "custom", "message": told}]}
+        pull = {"number": len(self.pulls) + 1, "state": "open", "merged": False, "body": "", **body}
+        self.pulls.append(pull)
+        return 201, self._shown(pull)
+
+    def _edit(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        pull = self._of(parts)
+        pull.update(body)
+        return 200, self._shown(pull)
+
+    def _merge(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        pull = self._of(parts)
+        told = {"documentation_url": self.url}
+        if body.get("sha") not in (None, self.sha(pull["head"])):
+            return 409, {**told, "message": "Head branch was modified. Review and try the merge again."}
+        pull["sha"] = self.sha(pull["head"])
+        if self.merge(pull, body.get("commit_title", "merge")):
+            return 200, {"sha": pull["commit"], "merged": True, "message": "Pull Request successfully merged"}
+        return 405, {**told, "message": "Pull Request is not mergeable"}
+
+    def _comments(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        chosen = [each for each in self.comments if each["issue"] == parts["issue_number"]]
+        return 200, [each["shown"] for each in self.paged(chosen, query, "per_page")]
+
+    def _comment(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        path = "/issues/comments/{comment_id}"
+        shown = self._filled(path, "get", 200, id=len(self.comments) + 1, **body)
+        shown["user"] = self._filled("/user", "get", 200, login="quire-bot")
+        self.comments.append({"issue": parts["issue_number"], "shown": shown, **body})
+        return 201, shown
+
+    def _edit_comment(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        comment = self.comments[int(parts["comment_id"]) - 1]
+        comment["shown"].update(body)
+        comment.update(body)
+        return 200, comment["shown"]
+
+    def _status(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        shown = self._filled("/commits/{ref}/statuses", "get", 200, **body)
+        self.statuses.insert(0, {"sha": parts["sha"], **body, "status": body["state"], "shown": shown})
+        return 201, shown
+
+    def _statuses(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        chosen = [each["shown"] for each in self.statuses if each["sha"] == parts["ref"]]
+        return 200, self.paged(chosen, query, "per_page")

@@ -57,7 +57,9 @@ class Description:
             return
         schema = wanted["content"]["application/json"]["schema"]
         yield from self._faults(body, schema, "body")
-        unknown = set(body) - set(self.resolved(schema).get("properties", {}))
+        resolved = self.resolved(schema)
+        options = [resolved, *map(self.resolved, resolved.get("anyOf", ()))]
+        unknown = set(body) - {name for each in options for name in each.get("properties", {})}
         yield from (f"{method} {template}: unknown field {name}" for name in sorted(unknown))
 
     def faults_of_answer(self, method: str, template: str, status: int, body: Any) -> Iterator[str]:

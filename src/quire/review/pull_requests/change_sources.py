@@ -44,6 +44,8 @@ class ChangeSource(msgspec.Struct, frozen=True, kw_only=True):
     """Path in the repository to content; None: the file goes."""
     notebooks: tuple[str, ...]
     """The paths that are run, and shown to people: of a pair the source."""
+    edited: tuple[str, ...] = ()
+    """Of the files those that somebody edited in the work tree; the others are generated."""
     subject: str
     """What it is about, in a word: the stem of the notebook."""
     why: str = ""
@@ -105,7 +107,7 @@ def _of_files(top: Path, paths: Sequence[str]) -> ChangeSource:
     notebooks = tuple(_sources(path for path in files if is_notebook(top, path)))
     named = notebooks or tuple(files)
     subject = Path(named[0]).stem if len(named) == 1 else "notebooks"
-    return ChangeSource(kind="files", files=files, notebooks=notebooks, subject=subject)
+    return ChangeSource(kind="files", files=files, notebooks=notebooks, edited=tuple(contents), subject=subject)
 
 
 def _content(top: Path, path: str) -> bytes | None:

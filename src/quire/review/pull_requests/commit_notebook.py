@@ -37,9 +37,10 @@ def commit_notebook(path: Path, message: str, branch: str | None = None) -> Comm
     if name is None:
         raise BadInput("HEAD is detached, so there is no current branch. Name one: branch='agent/fix-threshold'.")
     name = choose_branch(top, name, path.stem, base, stays=False)
-    files = of_files(top, path).files
+    source = of_files(top, path)
+    files = source.files
     made = commit_to_branch(top, remote, name, base, files, f"{message.rstrip()}\n", Redactor(top, os.environ))
     push(remote, made.commit, name, top, push_credentials(remote, top, os.environ))
     if current_branch(top) == name:
-        write_generated(top, files)
+        write_generated(top, files, source.edited)
     return CommittedNotebook(branch=name, commit=made.commit, files=sorted(files))

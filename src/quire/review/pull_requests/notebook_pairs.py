@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from ...core.errors import BadInput, Conflict
@@ -156,16 +156,17 @@ def _cells(data: bytes, path: str) -> Cells:
     return [(cell.kind, cell.source) for cell in _sheet(data, path).cells]
 
 
-def write_generated(top: Path, files: Mapping[str, bytes | None]) -> list[str]:
-    """Have the .ipynb in the work tree say what those of a commit say, with the outputs that are there; return their paths."""
+def write_generated(top: Path, files: Mapping[str, bytes | None], edited: Collection[str]) -> list[str]:
+    """Have the work tree say what a commit says, of what was generated for it; outputs that are there stay. Return the paths."""
     written: list[str] = []
     for path, data in files.items():
         script, target = str(PurePosixPath(path).with_suffix(".py")), top / path
-        source = files.get(script)
-        if not path.endswith(".ipynb") or data is None or source is None or target.is_symlink():
+        is_generated = script in edited if path.endswith(".ipynb") else path not in edited
+        if not is_generated or data is None or target.is_symlink():
             continue
         existing = decode(read_bytes(target), path) if target.is_file() else None
-        text = convert(decode(source, script), script, path, existing)
+        source = files.get(script) if path.endswith(".ipynb") else None
+        text = convert(decode(source, script), script, path, existing) if source is not None else decode(data, path)
         if text != existing:
             target.parent.mkdir(parents=True, exist_ok=True)
             write_text(target, text)

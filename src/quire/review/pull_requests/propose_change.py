@@ -160,7 +160,7 @@ async def _commit(
         commit_to_branch, top, remote, name, base, source.files, with_trailer(message, work.workspace), work.redactor
     )
     if current_branch(top) == branch.name and source.kind == "files":
-        for path in write_generated(top, source.files):
+        for path in write_generated(top, source.files, source.edited):
             work.tell(f"Wrote {path}")
     if not source.files and branch.commit == branch.base_commit:
         raise BadInput("No notebook has changed, so there is nothing to propose. `git status` shows what git sees.")
