@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from .. import command
 from ..git.repository import Repo
 from .forge_server import TOKEN, StandIn
@@ -44,6 +46,13 @@ class Clone(Repo):
     def call(self, *arguments: str | Path, token: str = TOKEN, **env: str) -> subprocess.CompletedProcess[str]:
         """Call the command in this process, in the clone."""
         return command.run(*arguments, at=self.top, env={**self.env, "QUIRE_FORGE_TOKEN": token, **env})
+
+    def enter(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Have this process be in the clone, with a token."""
+        monkeypatch.chdir(self.top)
+        for name, value in {**self.env, "QUIRE_FORGE_TOKEN": TOKEN}.items():
+            if not name.startswith("PYTEST_"):
+                monkeypatch.setenv(name, value)
 
     def propose(self, *arguments: str, status: int = 0, **env: str) -> dict[str, Any]:
         """Propose by a pull request, and return what came of it."""

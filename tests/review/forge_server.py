@@ -14,8 +14,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from typing import Any, ClassVar
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import msgspec
 
@@ -46,7 +46,7 @@ class StandIn:
 
     def __init__(self, repository: Path, owner: str = "acme", repo: str = "fleet") -> None:
         self.repository, self.owner, self.repo = repository, owner, repo
-        self.description = Description(self.kind)
+        self.description = Description(self.kind) if self.kind != "gitlab" else None
         self.url = ""
         self.pulls: list[dict[str, Any]] = []
         self.comments: list[dict[str, Any]] = []
@@ -104,6 +104,7 @@ class StandIn:
             return status, {}, answer
 
     def _done(self, method: str, path: str, query: dict[str, str], body: Any) -> Answer:
+        assert self.description is not None
         found = self.description.operation(method, path)
         if found is None:
             self.faults.append(f"{method} {path}: the API has no such operation")
@@ -310,6 +311,7 @@ class GitHubStandIn(StandIn):
     def _filled(self, path: str, method: str, status: int, **told: Any) -> dict[str, Any]:
         """An answer with all that the description requires."""
         where = path if path.startswith("/user") else f"/repos/{{owner}}/{{repo}}{path}"
+        assert self.description is not None
         schema = self.description.resolved(self.description.answer_schema(where, method, status))
         items = schema.get("items")
         made = self.description.sample(items if items is not None else schema)
@@ -393,3 +395,116 @@ class GitHubStandIn(StandIn):
     def _statuses(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
         chosen = [each["shown"] for each in self.statuses if each["sha"] == parts["ref"]]
         return 200, self.paged(chosen, query, "per_page")
+
+
+class GitLabStandIn(StandIn):
+    """GitLab. It publishes no description that could be carried here: what is sent is held to the fields that its documentation names."""
+
+    kind = "gitlab"
+    prefix = "/api/v4"
+    _FIELDS: ClassVar[dict[str, frozenset[str]]] = {
+        "list": frozenset(("state", "source_branch", "target_branch", "page", "per_page")),
+        "open": frozenset(("source_branch", "target_branch", "title", "description")),
+        "edit": frozenset(("title", "description")),
+        "merge": frozenset(("sha", "merge_commit_message")),
+        "notes": frozenset(("sort", "page", "per_page")),
+        "note": frozenset(("body",)),
+        "status": frozenset(("name", "state", "description", "target_url")),
+        "statuses": frozenset(("page", "per_page")),
+    }
+
+    def is_allowed(self, headers: Any) -> bool:
+        return headers.get("PRIVATE-TOKEN") == TOKEN
+
+    def _done(self, method: str, path: str, query: dict[str, str], body: Any) -> Answer:
+        if (method, path) == ("GET", "/user"):
+            return 200, {"username": "quire-bot"}
+        project = f"/projects/{quote(f'{self.owner}/{self.repo}', safe='')}"
+        if not path.startswith(f"{project}/"):
+            return 404, {"message": "404 Project Not Found"}
+        routes: list[tuple[str, str, str, Callable[[list[str], dict[str, str], Any], Answer]]] = [
+            ("GET", "/merge_requests", "list", self._list),
+            ("POST", "/merge_requests", "open", self._open),
+            ("GET", r"/merge_requests/(\d+)", "", lambda parts, query, body: (200, self._shown(self._of(parts)))),
+            ("PUT", r"/merge_requests/(\d+)", "edit", self._edit),
+            ("PUT", r"/merge_requests/(\d+)/merge", "merge", self._merge),
+            ("GET", r"/merge_requests/(\d+)/notes", "notes", self._notes),
+            ("POST", r"/merge_requests/(\d+)/notes", "note", self._note),
+            ("PUT", r"/merge_requests/(\d+)/notes/(\d+)", "note", self._edit_note),
+            ("POST", r"/statuses/(\w+)", "status", self._status),
+            ("GET", r"/repository/commits/(\w+)/statuses", "statuses", self._statuses),
+        ]
+        for wanted, pattern, fields, route in routes:
+            found = re.fullmatch(pattern, path.removeprefix(project))
+            if found is not None and method == wanted:
+                unknown = {*query, *(body or ())} - self._FIELDS.get(fields, frozenset())
+                self.faults += [f"{method} {path}: unknown field {name}" for name in sorted(unknown)]
+                return route(list(found.groups()), query, body)
+        self.faults.append(f"{method} {path}: there is no such operation")
+        return 404, {"error": "404 Not Found"}
+
+    def _of(self, parts: list[str]) -> dict[str, Any]:
+        return self.pulls[int(parts[0]) - 1]
+
+    def _shown(self, pull: dict[str, Any]) -> dict[str, Any]:
+        state = "merged" if pull["merged"] else "opened" if pull["state"] == "open" else "closed"
+        return {
+            "iid": pull["number"],
+            "web_url": f"{self.url}/{self.owner}/{self.repo}/-/merge_requests/{pull['number']}",
+            "title": pull["title"],
+            "description": pull["body"],
+            "state": state,
+            "source_branch": pull["head"],
+            "target_branch": pull["base"],
+            "sha": pull.get("sha") or self.sha(pull["head"]),
+            "detailed_merge_status": "mergeable",
+        }
+
+    def _list(self, parts: list[str], query: dict[str, str], body: Any) -> Answer:
+        wanted = query.get("source_branch"), query.get("target_branch")
+        chosen = [each for each in self.pulls if each["state"] == "open" and (each["head"], each["base"]) == wanted]
+        return 200, [self._shown(each) for each in self.paged(chosen, query, "per_page")]
+
+    def _open(self, parts: list[str], query: dict[str, str], body: Any) -> Answer:
+        head, base = body["source_branch"], body["target_branch"]
+        if any(each["state"] == "open" and each["head"] == head for each in self.pulls):
+            return 409, {"message": ["Another open merge request already exists for this source branch: !1"]}
+        pull = {"number": len(self.pulls) + 1, "state": "open", "merged": False, "head": head, "base": base}
+        self.pulls.append(pull | {"title": body["title"], "body": body.get("description", "")})
+        return 201, self._shown(self.pulls[-1])
+
+    def _edit(self, parts: list[str], query: dict[str, str], body: Any) -> Answer:
+        pull = self._of(parts)
+        pull["body"] = body.get("description", pull["body"])
+        pull["title"] = body.get("title", pull["title"])
+        return 200, self._shown(pull)
+
+    def _merge(self, parts: list[str], query: dict[str, str], body: Any) -> Answer:
+        pull = self._of(parts)
+        if body["sha"] != self.sha(pull["head"]):
+            return 409, {"message": "SHA does not match HEAD of source branch"}
+        pull["sha"] = body["sha"]
+        if self.merge(pull, body["merge_commit_message"]):
+            return 200, self._shown(pull)
+        return 405, {"message": "405 Method Not Allowed"}
+
+    def _notes(self, parts: list[str], query: dict[str, str], body: Any) -> Answer:
+        return 200, self.paged([each for each in self.comments if each["issue"] == parts[0]], query, "per_page")
+
+    def _note(self, parts: list[str], query: dict[str, str], body: Any) -> Answer:
+        self.comments.append(
+            {"id": len(self.comments) + 1, "issue": parts[0], "author": {"username": "quire-bot"}, **body}
+        )
+        return 201, self.comments[-1]
+
+    def _edit_note(self, parts: list[str], query: dict[str, str], body: Any) -> Answer:
+        self.comments[int(parts[1]) - 1].update(body)
+        return 200, self.comments[int(parts[1]) - 1]
+
+    def _status(self, parts: list[str], query: dict[str, str], body: Any) -> Answer:
+        assert body["state"] in ("pending", "running", "success", "failed", "canceled")
+        self.statuses.insert(0, {"sha": parts[0], **body, "status": body["state"]})
+        return 201, self.statuses[0]
+
+    def _statuses(self, parts: list[str], query: dict[str, str], body: Any) -> Answer:
+        return 200, self.paged([each for each in self.statuses if each["sha"] == parts[0]], query, "per_page")

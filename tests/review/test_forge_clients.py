@@ -12,16 +12,18 @@ from quire.review.forges.forge import CommitStatus, Forge
 from quire.review.forges.forge_http import ForgeAddress
 from quire.review.forges.gitea import Gitea
 from quire.review.forges.github import GitHub
+from quire.review.forges.gitlab import GitLab
 from quire.review.pull_requests.description import REVIEW_MARKER
 from quire.review.pull_requests.merge_change import check_green
 from quire.review.pull_requests.review_change import keep_comment
 
 from .clone import PATH, Clone
-from .forge_server import TOKEN, GiteaStandIn, GitHubStandIn, StandIn, served
+from .forge_server import TOKEN, GiteaStandIn, GitHubStandIn, GitLabStandIn, StandIn, served
 
-KINDS: dict[str, tuple[type[StandIn], type[Gitea] | type[GitHub]]] = {
+KINDS: dict[str, tuple[type[StandIn], type[Gitea] | type[GitHub] | type[GitLab]]] = {
     "gitea": (GiteaStandIn, Gitea),
     "github": (GitHubStandIn, GitHub),
+    "gitlab": (GitLabStandIn, GitLab),
 }
 
 
@@ -36,6 +38,13 @@ async def forge(stand_in: StandIn) -> AsyncIterator[Forge]:
     made = client(stand_in)
     yield made
     await made.close()
+
+
+def where(stand_in: StandIn, number: int = 1) -> str:
+    """The path of a pull request in the API."""
+    if stand_in.kind == "gitlab":
+        return f"/projects/acme%2Ffleet/merge_requests/{number}"
+    return f"/repos/acme/fleet/pulls/{number}"
 
 
 def client(stand_in: StandIn, token: str = TOKEN) -> Forge:
@@ -98,7 +107,7 @@ async def test_one_comment_is_kept_current_and_others_are_left_alone(
         "What does this do?",
         f"{REVIEW_MARKER}\nsecond",
     ]
-    assert stand_in.asked("PATCH") == 1
+    assert stand_in.asked("PUT" if stand_in.kind == "gitlab" else "PATCH") == 1
 
 
 async def test_the_latest_status_of_each_check_counts(forge: Forge, stand_in: StandIn, branch: str) -> None:
@@ -154,10 +163,10 @@ async def test_a_head_that_moved_is_not_merged(forge: Forge, stand_in: StandIn, 
 async def test_a_fault_says_the_thing_the_fault_and_the_next_step(
     forge: Forge, stand_in: StandIn, status: int, kind: type[Exception], said: str
 ) -> None:
-    stand_in.fail("GET", "/pulls/1$", status, times=9, headers={"Location": "http://127.0.0.1:9/"})
+    stand_in.fail("GET", f"{where(stand_in)}$", status, times=9, headers={"Location": "http://127.0.0.1:9/"})
     with pytest.raises(kind, match=said) as caught:
         await forge.pull_request(1)
-    assert f"127.0.0.1/acme/fleet: GET /repos/acme/fleet/pulls/1 was answered with {status}" in str(caught.value)
+    assert f"127.0.0.1/acme/fleet: GET {where(stand_in)} was answered with {status}" in str(caught.value)
     assert TOKEN not in str(caught.value)
     stand_in.failures.clear()
 
@@ -175,22 +184,23 @@ async def test_what_passes_is_asked_again(
     forge: Forge, stand_in: StandIn, branch: str, status: int, headers: dict[str, str]
 ) -> None:
     await forge.open_pull_request(branch, "main", "x", "")
-    stand_in.fail("GET", "/pulls/1$", status, times=2, headers=headers)
+    stand_in.fail("GET", f"{where(stand_in)}$", status, times=2, headers=headers)
     assert (await forge.pull_request(1)).number == 1
-    assert stand_in.asked("GET", "/pulls/1$") == 3
+    assert stand_in.asked("GET", f"{where(stand_in)}$") == 3
 
 
 async def test_a_forge_that_wants_to_be_left_alone_for_long_is_not_waited_for(forge: Forge, stand_in: StandIn) -> None:
-    stand_in.fail("GET", "/pulls/1$", 429, headers={"Retry-After": "3600"})
+    stand_in.fail("GET", f"{where(stand_in)}$", 429, headers={"Retry-After": "3600"})
     with pytest.raises(Unavailable, match=r"asked too often. Wait a few minutes"):
         await forge.pull_request(1)
 
 
 async def test_what_may_have_taken_effect_is_not_sent_twice(forge: Forge, stand_in: StandIn, branch: str) -> None:
-    stand_in.fail("POST", "/pulls$", 500, done=True)
+    opened = where(stand_in).removesuffix("/1")
+    stand_in.fail("POST", f"{opened}$", 500, done=True)
     with pytest.raises(Unavailable, match="goes on where it stopped"):
         await forge.open_pull_request(branch, "main", "x", "")
-    assert stand_in.asked("POST", "/pulls$") == 1
+    assert stand_in.asked("POST", f"{opened}$") == 1
     assert len(stand_in.pulls) == 1
 
 

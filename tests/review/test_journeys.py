@@ -90,9 +90,7 @@ def test_an_agents_change_is_proposed_reviewed_merged_and_reported(forge: StandI
 
 @pytest.mark.slow
 def test_the_seven_steps_as_a_script(clone: Clone, gitea: GiteaStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(clone.top)
-    for name, value in {**clone.env, "QUIRE_FORGE_TOKEN": TOKEN}.items():
-        monkeypatch.setenv(name, value)
+    clone.enter(monkeypatch)
     branch = "agent/fleet-health-threshold-update"
     # 1 and 2: a branch, and the threshold
     subprocess.run(["git", "switch", "--quiet", "--create", branch], check=True)

@@ -9,16 +9,13 @@ import pytest
 import quire
 
 from .clone import PATH, Clone
-from .forge_server import TOKEN, GiteaStandIn
+from .forge_server import GiteaStandIn
 
 
 @pytest.fixture
 def inside(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Clone:
     """The clone, with this process in it."""
-    clone.env["QUIRE_FORGE_TOKEN"] = TOKEN
-    monkeypatch.chdir(clone.top)
-    for name, value in clone.env.items():
-        monkeypatch.setenv(name, value)
+    clone.enter(monkeypatch)
     return clone
 
 
