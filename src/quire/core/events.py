@@ -38,6 +38,7 @@ RunStatus: TypeAlias = Literal["success", "error", "timeout", "cancelled", "dead
 Role: TypeAlias = Literal["owner", "editor", "viewer"]
 Scope: TypeAlias = Literal["read", "edit", "run", "serve", "bind", "approve", "admin"]
 Permission: TypeAlias = Literal["allowed", "asked", "denied"]
+ReviewAnswer: TypeAlias = Literal["open", "accepted", "declined", "change_asked"]
 
 Filled: dict[str, Any] = {"filled": True}
 
@@ -600,12 +601,18 @@ class ProposalExpired(Event, frozen=True, kw_only=True, tag="proposal_expired"):
 
 
 class CommentAdded(Event, frozen=True, kw_only=True, tag="comment_added"):
-    """Somebody says something about a cell, about the notebook, or in answer to a comment."""
+    """Somebody says something about a cell, about the notebook, or in answer to a comment.
+
+    With `line`, counted from 1, it is about that line of the source whose hash is `source_hash`: it stands there for as
+    long as the cell has that source.
+    """
 
     comment: CommentId
     text: Content
     cell: CellId | None = None
     reply_to: CommentId | None = None
+    line: int | None = None
+    source_hash: str | None = None
 
 
 class CommentEdited(Event, frozen=True, kw_only=True, tag="comment_edited"):
@@ -620,6 +627,65 @@ class CommentResolved(Event, frozen=True, kw_only=True, tag="comment_resolved"):
 
     comment: CommentId
     resolved: bool = True
+
+
+# ---- Reviews
+
+
+class ProposalSubject(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="proposal"):
+    """A review of a proposal: what it would change in the notebook `log`."""
+
+    log: LogId
+    proposal: ProposalId
+
+
+class RunSubject(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="run"):
+    """A review of what was changed in a run since it ended."""
+
+    log: LogId
+
+
+class RevisionsSubject(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="revisions"
+):
+    """A review of a file at two revisions of git: at `head`, and where that left `base`.
+
+    `path` is relative to the workspace's folder. `notebook` is the one that was bound to the file when the review
+    began: its roles count.
+    """
+
+    path: str
+    base: str
+    head: str
+    notebook: LogId | None = None
+
+
+ReviewSubject: TypeAlias = ProposalSubject | RunSubject | RevisionsSubject
+
+
+class ReviewOpened(Event, frozen=True, kw_only=True, tag="review_opened"):
+    """A review begins. The first event of its log, whose id follows from the subject."""
+
+    name: Content
+    subject: ReviewSubject
+
+
+class CellReviewed(Event, frozen=True, kw_only=True, tag="cell_reviewed"):
+    """Somebody has looked at a cell's change, or (`reviewed` false) wants to look again.
+
+    `version` is the hash of both sides: a change that moves on is to be looked at anew.
+    """
+
+    cell: CellId
+    version: str
+    reviewed: bool = True
+
+
+class ReviewAnswered(Event, frozen=True, kw_only=True, tag="review_answered"):
+    """What a review came to so far. `open` takes an earlier answer back."""
+
+    answer: ReviewAnswer
+    why: Content = ""
 
 
 # ---- Any log
@@ -786,10 +852,11 @@ SharedEvent: TypeAlias = ExecutionCancelled | InputAnswered | RunFinished
 """What somebody who asks says of any execution or run, and a runtime of those that it serves."""
 ProposalEvent: TypeAlias = ProposalMade | ProposalAccepted | ProposalDeclined | ProposalWithdrawn | ProposalExpired
 CommentEvent: TypeAlias = CommentAdded | CommentEdited | CommentResolved
+ReviewEvent: TypeAlias = ReviewOpened | CellReviewed | ReviewAnswered
 FileEvent: TypeAlias = FileBound | FileMerged | ConflictRaised | ConflictResolved | OutputsImported
 PlainEvent: TypeAlias = NotebookCreated | NotebookRenamed | NotebookArchived | MetadataSet
 NotebookEvent: TypeAlias = (
-    CellChange | ExecutionEvent | RunEvent | ProposalEvent | CommentEvent | FileEvent | PlainEvent
+    CellChange | ExecutionEvent | RunEvent | ProposalEvent | CommentEvent | ReviewEvent | FileEvent | PlainEvent
 )
 PauseEvent: TypeAlias = ActorPaused | ActorResumed
 WorkspaceEvent: TypeAlias = (

@@ -30,11 +30,11 @@ class LogScope(msgspec.Struct, frozen=True, kw_only=True):
     made_by: frozenset[ActorId] = frozenset()
     """Who began it, and for whom: its owners, unless a role in it says otherwise."""
     of: LogScope | None = None
-    """The notebook that a run is of."""
+    """The notebook that a run is of, or what a review is of."""
 
 
 def chain(place: LogScope) -> Iterator[LogScope]:
-    """A log, what it is a run of, and so on."""
+    """A log, what it is a run or a review of, and so on."""
     while True:
         yield place
         if place.of is None:

@@ -15,7 +15,7 @@ def describe(event: e.AnyEvent) -> str:
 
 def _described(event: e.AnyEvent) -> str:
     match event:
-        case e.NotebookCreated() | e.NotebookRenamed() | e.RunRequested():
+        case e.NotebookCreated() | e.NotebookRenamed() | e.RunRequested() | e.ReviewOpened():
             return repr(event.name)
         case e.CellAdded():
             return f"{event.cell} {event.kind} after {event.after or 'top'}: {visible_line(event.source)}"

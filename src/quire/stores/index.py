@@ -24,15 +24,18 @@ from ..core.events import (
     FileMerged,
     Output,
     ProposalAccepted,
+    ProposalSubject,
     Raised,
+    RevisionsSubject,
     ScratchRequested,
     Stream,
 )
 from ..core.ids import MIRROR, WORKSPACE_LOG, CellId, CommentId, ExecutionId, LogId, ProposalId, actor_kind
 from ..core.notebook.comments import threads
 from ..core.notebook.directory import Directory
-from ..core.notebook.notebook import Cell, Comment, Execution, Notebook, Proposal, Run
+from ..core.notebook.notebook import Cell, Comment, Execution, Notebook, Proposal, Review, Run
 from ..core.notebook.reduce import REDUCER, Fold
+from ..core.notebook.reviews import subject_log
 from ..core.notebook.staleness import stale_cells
 from ..core.text import source_hash
 
@@ -164,6 +167,22 @@ TABLES: dict[str, dict[str, str]] = {
         "edited": "boolean",
         "resolved_by": "text",
     },
+    "reviews": {
+        "log": "text",
+        "name": "text",
+        "kind": "text",
+        "subject": "text",
+        "proposal": "text",
+        "path": "text",
+        "base": "text",
+        "head": "text",
+        "answer": "text",
+        "actor": "text",
+        "on_behalf_of": "text",
+        "at": "text",
+        "answered_by": "text",
+        "answered_at": "text",
+    },
     "changes": {
         "log": "text",
         "seq": "integer",
@@ -189,12 +208,13 @@ KEYS: dict[str, tuple[str, ...]] = {
     "proposals": ("log", "proposal"),
     "conflicts": ("log", "conflict"),
     "comments": ("log", "comment"),
+    "reviews": ("log",),
     "changes": ("log",),
     "bindings": ("log",),
     "names": ("actor",),
 }
 
-REPLACED = ("cells", "inputs", "results", "run_values", "conflicts", "bindings")
+REPLACED = ("cells", "inputs", "results", "run_values", "conflicts", "reviews", "bindings")
 """The tables whose rows of a log are all made anew when it grows."""
 
 ORDERS: dict[str, tuple[str, ...]] = {
@@ -221,6 +241,7 @@ class IndexRows(msgspec.Struct, kw_only=True):
     proposals: list[Row] = []
     conflicts: list[Row] = []
     comments: list[Row] = []
+    reviews: list[Row] = []
     changes: list[Row] = []
     bindings: list[Row] = []
     names: list[Row] = []
@@ -358,6 +379,8 @@ def _add_notebook(rows: IndexRows, log: LogId, now: Notebook) -> None:
         rows.runs.append(_run_row(log, now))
         rows.inputs.extend((log, file.path, file.digest, file.size) for file in now.run.inputs)
         rows.run_values.extend(_run_values(log, now, now.run))
+    if now.review is not None:
+        rows.reviews.append(_review_row(log, now.name, now.review))
 
 
 def _add_proposals(rows: IndexRows, log: LogId, before: dict[ProposalId, Proposal], now: Notebook) -> None:
@@ -388,6 +411,25 @@ def _comment_row(log: LogId, thread: CommentId, id: CommentId, said: Comment) ->
         said.text,
         said.edited,
         said.resolved_by,
+    )
+
+
+def _review_row(log: LogId, name: str, review: Review) -> Row:
+    subject = review.subject
+    is_file = isinstance(subject, RevisionsSubject)
+    return (
+        log,
+        name,
+        subject.__struct_config__.tag,
+        subject_log(subject),
+        subject.proposal if isinstance(subject, ProposalSubject) else None,
+        *((subject.path, subject.base, subject.head) if is_file else (None, None, None)),
+        review.answer,
+        review.by,
+        review.on_behalf_of,
+        review.at,
+        review.answered_by,
+        review.answered_at,
     )
 
 

@@ -17,7 +17,7 @@ from ..core.events import BlobRef
 from ..core.ids import ActorId, EventId, LogId
 from .index import IndexRows
 
-LogKind: TypeAlias = Literal["notebook", "run", "workspace"]
+LogKind: TypeAlias = Literal["notebook", "run", "review", "workspace"]
 PAGE = 2000
 """How many records `read` gives at most in one go, unless told otherwise."""
 PAGE_BYTES = 4_000_000

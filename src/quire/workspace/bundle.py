@@ -28,6 +28,7 @@ from ..core.notebook.reduce import Fold
 from ..stores.store import Append, Blobs, LogInfo, LogKind, LogSummary, Store, UnsealedRecord
 from . import clock
 from .identity.identities import SYSTEM, Identity
+from .log.log_state import kind_of
 
 FORMAT = 1
 MANIFEST, LOG_FILE, BLOBS = "quire.json", "log.jsonl", "blobs/"
@@ -262,7 +263,7 @@ async def _chunks(bundle: zipfile.ZipFile, hash: str) -> AsyncIterator[bytes]:
 
 async def _append(store: Store, identity: Identity, manifest: Manifest, now: Notebook, records: list[Record]) -> None:
     """Put the log in and say so in the workspace log, in one go."""
-    kind: LogKind = "run" if now.run is not None else "notebook"
+    kind = kind_of(now)
     told = e.LogImported(log=manifest.log, seq=manifest.head.seq, hash=manifest.head.hash)
     log = Append(
         log=manifest.log,

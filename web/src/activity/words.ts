@@ -23,6 +23,13 @@ const say = (words: string) => ({ say: (): string => words })
 const withText = (words: string) => ({ say: ({ text }: Act): string => (text ? `${words}: ${oneLine(text)}` : words) })
 const withName = (words: string, otherwise: string) => ({ say: ({ text }: Act): string => (text ? `${words} ${oneLine(text)}` : otherwise) })
 
+const REVIEW_ANSWERS: ReadonlyMap<string, string> = new Map([
+  ["open", "opened the review again"],
+  ["accepted", "accepted the review"],
+  ["declined", "declined the review"],
+  ["change_asked", "asked for a change"],
+])
+
 export const WORDS: Record<KnownEvent["type"], Wording> = {
   notebook_created: withName("created the notebook", "created the notebook"),
   notebook_renamed: withName("renamed the notebook to", "renamed the notebook"),
@@ -65,6 +72,9 @@ export const WORDS: Record<KnownEvent["type"], Wording> = {
   comment_added: { say: ({ text, cell }) => `commented${cell ? " on *" : ""}${text ? `: ${oneLine(text)}` : ""}` },
   comment_edited: withText("edited a comment"),
   comment_resolved: { say: ({ text }) => (text === "open" ? "reopened a comment" : "resolved a comment") },
+  review_opened: withName("opened the review", "opened a review"),
+  cell_reviewed: { verb: "looked at" },
+  review_answered: { say: ({ text }) => REVIEW_ANSWERS.get(text ?? "") ?? "answered a review" },
   file_bound: withName("bound the notebook to", "unbound the notebook from its file"),
   file_merged: withName("took in changes of", "took in changes of the file"),
   conflict_raised: { say: () => "found a conflict with the file in *" },

@@ -91,6 +91,7 @@ export function readNotebook(json: JsonObject): Notebook {
     read[name] = new Map(convert ? entries.map(([key, value]) => [key, convert(value as Fields)]) : entries)
   }
   if (read["run"]) read["run"] = { ...DEFAULTS.Run, ...(read["run"] as Fields) }
+  if (read["review"]) read["review"] = { ...DEFAULTS.Review, ...(read["review"] as Fields) }
   if (read["binding"]) read["binding"] = { ...DEFAULTS.Binding, ...(read["binding"] as Fields) }
   return read as unknown as Notebook
 }
@@ -113,6 +114,7 @@ export function writeNotebook(notebook: Notebook): JsonObject {
   const convert: Record<string, (value: never) => unknown> = {
     cells: writeCell,
     run: (value) => without(DEFAULTS.Run, value, { fault: writeFault, source: writeRunSource, widgets: writeBlob }),
+    review: (value) => without(DEFAULTS.Review, value),
     binding: (value) => without(DEFAULTS.Binding, value),
     runtimes: (value) => without(DEFAULTS.Runtime, value),
     results: (value) => without(DEFAULTS.Result, value, { blob: writeBlob }),

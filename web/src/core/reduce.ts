@@ -17,6 +17,7 @@ import type {
   CellChange,
   CellId,
   CellMoved,
+  CellReviewed,
   Entry,
   FileMerged,
   JsonObject,
@@ -184,8 +185,8 @@ const BRANCHES: Branches = {
   proposal_declined: (copy, entry, { proposal, why = "" }) => decide(copy, entry, proposal, "declined", why),
   proposal_withdrawn: (copy, entry, { proposal }) => decide(copy, entry, proposal, "withdrawn"),
   proposal_expired: (copy, entry, { proposal }) => decide(copy, entry, proposal, "expired"),
-  comment_added: (copy, entry, { comment, text, cell = null, reply_to = null }) => {
-    const about = { text, cell, reply_to, by: by(entry), on_behalf_of: onBehalfOf(entry), at: entry.at }
+  comment_added: (copy, entry, { comment, text, cell = null, reply_to = null, line = null, source_hash = null }) => {
+    const about = { text, cell, reply_to, line, source_hash, by: by(entry), on_behalf_of: onBehalfOf(entry), at: entry.at }
     copy.map("comments").set(comment, { ...DEFAULTS.Comment, ...about })
   },
   comment_edited: (copy, _, { comment, text }) => {
@@ -195,6 +196,17 @@ const BRANCHES: Branches = {
   comment_resolved: (copy, entry, { comment, resolved = true }) => {
     const before = known(copy.now.comments, comment)
     copy.map("comments").set(comment, { ...before, resolved_by: resolved ? by(entry) : null })
+  },
+
+  // Reviews
+  review_opened: (copy, entry, { name, subject }) => {
+    const review = { ...DEFAULTS.Review, subject, by: by(entry), on_behalf_of: onBehalfOf(entry), at: entry.at }
+    copy.set({ name, created_by: by(entry), created_at: entry.at, review })
+  },
+  cell_reviewed: reviewCell,
+  review_answered: (copy, entry, { answer, why = "" }) => {
+    const { review } = copy.now
+    if (review) copy.set({ review: { ...review, answer, answered_by: by(entry), answered_at: entry.at, answered_why: why } })
   },
 
   // Any log
@@ -357,4 +369,17 @@ function decide(copy: WorkingCopy, entry: Entry, id: ProposalId, state: Proposal
   const before = known(copy.now.proposals, id)
   const decided = { state, decided_by: by(entry), decided_at: entry.at, decided_why: why }
   copy.map("proposals").set(id, { ...before, ...decided, changes: [], effects: [], why: "" })
+}
+
+// ---- Reviews
+
+function reviewCell(copy: WorkingCopy, entry: Entry, { cell, version, reviewed = true }: CellReviewed): void {
+  const { review } = copy.now
+  if (!review) return
+  // An id may be `__proto__`: no assignment to a key.
+  const before = new Map(Object.entries(review.reviewed)).get(by(entry)) ?? {}
+  const others = Object.entries(before).filter(([id]) => id !== cell)
+  const mine = Object.fromEntries(reviewed ? [...others, [cell, version]] : others)
+  const reviewedBy = Object.fromEntries([...Object.entries(review.reviewed), [by(entry), mine]])
+  copy.set({ review: { ...review, reviewed: reviewedBy } })
 }

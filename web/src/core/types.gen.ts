@@ -52,6 +52,8 @@ export type Scope = "read" | "edit" | "run" | "serve" | "bind" | "approve" | "ad
 
 export type Permission = "allowed" | "asked" | "denied"
 
+export type ReviewAnswer = "open" | "accepted" | "declined" | "change_asked"
+
 /** Large bytes, kept outside the log by their SHA-256. */
 export interface BlobRef {
   readonly hash: string
@@ -594,13 +596,20 @@ export interface ProposalExpired {
   readonly proposal: ProposalId
 }
 
-/** Somebody says something about a cell, about the notebook, or in answer to a comment. */
+/**
+ * Somebody says something about a cell, about the notebook, or in answer to a comment.
+ *
+ * With `line`, counted from 1, it is about that line of the source whose hash is `source_hash`: it stands there for as
+ * long as the cell has that source.
+ */
 export interface CommentAdded {
   readonly type: "comment_added"
   readonly comment: CommentId
   readonly text: string
   readonly cell?: CellId | null
   readonly reply_to?: CommentId | null
+  readonly line?: number | null
+  readonly source_hash?: string | null
 }
 
 /** Who wrote a comment wrote it again. */
@@ -615,6 +624,61 @@ export interface CommentResolved {
   readonly type: "comment_resolved"
   readonly comment: CommentId
   readonly resolved?: boolean
+}
+
+/** A review of a proposal: what it would change in the notebook `log`. */
+export interface ProposalSubject {
+  readonly kind: "proposal"
+  readonly log: LogId
+  readonly proposal: ProposalId
+}
+
+/** A review of what was changed in a run since it ended. */
+export interface RunSubject {
+  readonly kind: "run"
+  readonly log: LogId
+}
+
+/**
+ * A review of a file at two revisions of git: at `head`, and where that left `base`.
+ *
+ * `path` is relative to the workspace's folder. `notebook` is the one that was bound to the file when the review
+ * began: its roles count.
+ */
+export interface RevisionsSubject {
+  readonly kind: "revisions"
+  readonly path: string
+  readonly base: string
+  readonly head: string
+  readonly notebook?: LogId | null
+}
+
+export type ReviewSubject = ProposalSubject | RunSubject | RevisionsSubject
+
+/** A review begins. The first event of its log, whose id follows from the subject. */
+export interface ReviewOpened {
+  readonly type: "review_opened"
+  readonly name: string
+  readonly subject: ReviewSubject
+}
+
+/**
+ * Somebody has looked at a cell's change, or (`reviewed` false) wants to look again.
+ *
+ * `version` is the hash of both sides: a change that moves on is to be looked at anew.
+ */
+export interface CellReviewed {
+  readonly type: "cell_reviewed"
+  readonly cell: CellId
+  readonly version: string
+  readonly reviewed?: boolean
+}
+
+/** What a review came to so far. `open` takes an earlier answer back. */
+export interface ReviewAnswered {
+  readonly type: "review_answered"
+  readonly answer: ReviewAnswer
+  readonly why?: string
 }
 
 /**
@@ -773,6 +837,8 @@ export type ProposalEvent = ProposalMade | ProposalAccepted | ProposalDeclined |
 
 export type CommentEvent = CommentAdded | CommentEdited | CommentResolved
 
+export type ReviewEvent = ReviewOpened | CellReviewed | ReviewAnswered
+
 export type FileEvent = FileBound | FileMerged | ConflictRaised | ConflictResolved | OutputsImported
 
 export type PlainEvent = NotebookCreated | NotebookRenamed | NotebookArchived | MetadataSet
@@ -791,6 +857,7 @@ export type NotebookEvent =
   | PlainEvent
   | SharedEvent
   | CommentEvent
+  | ReviewEvent
 
 export type PauseEvent = ActorPaused | ActorResumed
 
@@ -994,7 +1061,7 @@ export interface Proposal {
   readonly decided_why: string
 }
 
-/** What somebody said about a cell or the notebook. */
+/** What somebody said about a cell or the notebook; with `line`, about that line of the source of `source_hash`. */
 export interface Comment {
   readonly by: ActorId
   readonly on_behalf_of: ActorId | null
@@ -1002,8 +1069,24 @@ export interface Comment {
   readonly text: string
   readonly cell: CellId | null
   readonly reply_to: CommentId | null
+  readonly line: number | null
+  readonly source_hash: string | null
   readonly edited: boolean
   readonly resolved_by: ActorId | null
+}
+
+/** What is reviewed, and what the review came to so far. Comments are the log's. */
+export interface Review {
+  readonly subject: ReviewSubject
+  readonly by: ActorId
+  readonly on_behalf_of: ActorId | null
+  readonly at: string
+  readonly answer: ReviewAnswer
+  readonly answered_by: ActorId | null
+  readonly answered_at: string | null
+  readonly answered_why: string
+  /** Which changes an actor has looked at: the version that each cell's change had then. */
+  readonly reviewed: Readonly<Record<ActorId, Readonly<Record<CellId, string>>>>
 }
 
 /** The fold of a notebook's or a run's log up to `seq`. Treat it as frozen. */
@@ -1027,6 +1110,7 @@ export interface Notebook {
   /** Which cell last defined a name in the kernel. */
   readonly definers: ReadonlyMap<string, CellId>
   readonly run: Run | null
+  readonly review: Review | null
   readonly runtimes: ReadonlyMap<RuntimeId, Runtime>
   readonly results: ReadonlyMap<string, Result>
   readonly proposals: ReadonlyMap<ProposalId, Proposal>
@@ -1109,6 +1193,9 @@ export const DEFAULTS = {
   GitRevision: { dirty: false },
   InputFile: {},
   RunCell: { cell_kind: "code", needs: null, source: null },
+  ProposalSubject: {},
+  RunSubject: {},
+  RevisionsSubject: { notebook: null },
   Input: {},
   Execution: {
     cell_kind: "code",
@@ -1184,7 +1271,16 @@ export const DEFAULTS = {
     decided_at: null,
     decided_why: "",
   },
-  Comment: { on_behalf_of: null, cell: null, reply_to: null, edited: false, resolved_by: null },
+  Comment: {
+    on_behalf_of: null,
+    cell: null,
+    reply_to: null,
+    line: null,
+    source_hash: null,
+    edited: false,
+    resolved_by: null,
+  },
+  Review: { on_behalf_of: null, answer: "open", answered_by: null, answered_at: null, answered_why: "", reviewed: {} },
   Notebook: {
     seq: 0,
     name: "",
@@ -1200,6 +1296,7 @@ export const DEFAULTS = {
     displays: {},
     definers: {},
     run: null,
+    review: null,
     runtimes: {},
     results: {},
     proposals: {},

@@ -60,6 +60,8 @@ KINDS: Mapping[str, ActivityKind] = {
     "comment_added": "comments",
     "comment_edited": "comments",
     "comment_resolved": "comments",
+    "review_opened": "comments",
+    "review_answered": "comments",
     "file_bound": "files",
     "file_merged": "files",
     "conflict_raised": "files",
@@ -222,7 +224,7 @@ def _plain(event: AnyEvent) -> Act:
 
 def _text(event: AnyEvent) -> str:
     match event:
-        case e.NotebookCreated() | e.NotebookRenamed() | e.RunRequested() | e.CellNamed():
+        case e.NotebookCreated() | e.NotebookRenamed() | e.RunRequested() | e.ReviewOpened() | e.CellNamed():
             return event.name or ""
         case e.NotebookArchived():
             return "" if event.archived else "out"
@@ -236,6 +238,8 @@ def _text(event: AnyEvent) -> str:
             return event.path or ""
         case e.RunFinished():
             return event.status
+        case e.ReviewAnswered():
+            return event.answer
         case e.KernelStarted():
             return event.language or ""
         case _:

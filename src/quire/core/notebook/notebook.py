@@ -20,6 +20,8 @@ from ..events import (
     GitRevision,
     InputFile,
     Output,
+    ReviewAnswer,
+    ReviewSubject,
     RunCell,
     RunSource,
     RunStatus,
@@ -238,7 +240,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Comment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What somebody said about a cell or the notebook."""
+    """What somebody said about a cell or the notebook; with `line`, about that line of the source of `source_hash`."""
 
     by: ActorId
     on_behalf_of: ActorId | None = None
@@ -246,8 +248,30 @@ class Comment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
     cell: CellId | None = None
     reply_to: CommentId | None = None
+    line: int | None = None
+    source_hash: str | None = None
     edited: bool = False
     resolved_by: ActorId | None = None
+
+
+class Review(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is reviewed, and what the review came to so far. Comments are the log's."""
+
+    subject: ReviewSubject
+    by: ActorId
+    on_behalf_of: ActorId | None = None
+    at: str
+    answer: ReviewAnswer = "open"
+    answered_by: ActorId | None = None
+    answered_at: str | None = None
+    answered_why: str = ""
+    reviewed: dict[ActorId, dict[CellId, str]] = {}
+    """Which changes an actor has looked at: the version that each cell's change had then."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it waits for an answer, or for the change that was asked for."""
+        return self.answer in ("open", "change_asked")
 
 
 class Notebook(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -272,6 +296,7 @@ class Notebook(msgspec.Struct, kw_only=True, omit_defaults=True):
     definers: dict[str, CellId] = {}
     """Which cell last defined a name in the kernel."""
     run: Run | None = None
+    review: Review | None = None
     runtimes: dict[RuntimeId, Runtime] = {}
     results: dict[str, Result] = {}
     proposals: dict[ProposalId, Proposal] = {}

@@ -28,6 +28,7 @@ from .notebook import (
     Notebook,
     Proposal,
     ProposalState,
+    Review,
     Run,
     Runtime,
 )
@@ -166,7 +167,7 @@ def _apply(folding: Fold, now: Notebook, entry: Entry, event: e.AnyEvent) -> Non
             _apply_rare(folding, now, entry, event)
 
 
-_Rare = e.RunEvent | e.ProposalEvent | e.CommentEvent | e.FileEvent | e.PlainEvent | e.WorkspaceEvent
+_Rare = e.RunEvent | e.ProposalEvent | e.CommentEvent | e.ReviewEvent | e.FileEvent | e.PlainEvent | e.WorkspaceEvent
 
 
 def _apply_rare(folding: Fold, now: Notebook, entry: Entry, event: _Rare) -> None:
@@ -242,12 +243,22 @@ def _apply_rare(folding: Fold, now: Notebook, entry: Entry, event: _Rare) -> Non
                 text=event.text,
                 cell=event.cell,
                 reply_to=event.reply_to,
+                line=event.line,
+                source_hash=event.source_hash,
             )
         case e.CommentEdited():
             now.comments[event.comment] = replace(now.comments[event.comment], text=event.text, edited=True)
         case e.CommentResolved():
             by = entry.by if event.resolved else None
             now.comments[event.comment] = replace(now.comments[event.comment], resolved_by=by)
+        case e.ReviewOpened():
+            now.name = event.name
+            now.created_by, now.created_at = entry.by, entry.at
+            now.review = Review(subject=event.subject, by=entry.by, on_behalf_of=entry.behalf, at=entry.at)
+        case e.CellReviewed():
+            _review_cell(now, entry, event)
+        case e.ReviewAnswered():
+            _answer_review(now, entry, event)
         case e.ActorKnown() | e.RoleSet() | e.PolicySet() | e.TokenCreated() | e.TokenRevoked() | e.LogImported():
             pass  # of the workspace log; `directory` folds them
         case e.LogPruned() | e.ActorPaused() | e.ActorResumed():
@@ -422,3 +433,22 @@ def _decide(now: Notebook, entry: Entry, proposal: e.ProposalId, state: Proposal
         effects=(),
         why="",
     )
+
+
+# ---- Reviews
+
+
+def _review_cell(now: Notebook, entry: Entry, event: e.CellReviewed) -> None:
+    if now.review is None:
+        return
+    mine = {cell: version for cell, version in now.review.reviewed.get(entry.by, {}).items() if cell != event.cell}
+    if event.reviewed:
+        mine[event.cell] = event.version
+    now.review = replace(now.review, reviewed=now.review.reviewed | {entry.by: mine})
+
+
+def _answer_review(now: Notebook, entry: Entry, event: e.ReviewAnswered) -> None:
+    if now.review is not None:
+        now.review = replace(
+            now.review, answer=event.answer, answered_by=entry.by, answered_at=entry.at, answered_why=event.why
+        )

@@ -8,23 +8,28 @@ Whether the actor has the right at all is decided before, in workspace/identity/
 
 from __future__ import annotations
 
+import re
 from typing import assert_never
 
 from .. import events as e
 from ..bound_paths import check_bound_path
-from ..errors import NotFound, Refused
-from ..ids import CommentId, check_id, check_name
+from ..errors import BadInput, NotFound, Refused
+from ..ids import CommentId, check_cell_id, check_id, check_name
 from ..notebook.notebook import Comment, Notebook
-from . import cell_rules, execution_rules, proposal_rules, run_rules
+from . import cell_rules, execution_rules, proposal_rules, review_rules, run_rules
 from .cell_rules import known_cell
 from .context import SubmissionContext
 
 __all__ = ["SubmissionContext", "accept"]
 
+_HASH = re.compile(r"[0-9a-f]{64}")
+
 
 def accept(now: Notebook, event: e.NotebookEvent, asking: SubmissionContext) -> e.NotebookEvent:
     """Return `event` as it is to be recorded next, or raise what speaks against it."""
     _check_beginning(now, event)
+    if now.review is not None:
+        review_rules.check_is_of_reviews(now, event)
     if now.run is not None and now.run.is_open:
         run_rules.check_undisturbed(now.name, now.run, event, asking)
     if isinstance(event, e.CellChange):
@@ -35,6 +40,8 @@ def accept(now: Notebook, event: e.NotebookEvent, asking: SubmissionContext) -> 
         return run_rules.accept(now, event, asking)
     if isinstance(event, e.ProposalEvent):
         return proposal_rules.accept(now, event, asking)
+    if isinstance(event, e.ReviewEvent):
+        return review_rules.accept(now, event, asking)
     if isinstance(event, e.FileMerged):
         return _merge_file(now, event, asking)
     _check_notebook(now, event, asking)
@@ -53,11 +60,13 @@ _NOT_WHEN_ARCHIVED = (
 
 
 def _check_beginning(now: Notebook, event: e.NotebookEvent) -> None:
-    begins = isinstance(event, e.NotebookCreated | e.RunRequested)
+    begins = isinstance(event, e.NotebookCreated | e.RunRequested | e.ReviewOpened)
     if begins and now.seq:
         raise Refused(f"Notebook {now.name!r} exists already. Choose another id, or send other events to it.")
     if not begins and not now.seq:
-        raise NotFound("There is no such notebook. Begin its log with notebook_created or run_requested.")
+        raise NotFound(
+            "There is no such notebook. Begin its log with notebook_created, run_requested or review_opened."
+        )
     if now.archived and isinstance(event, _NOT_WHEN_ARCHIVED):
         raise Refused(f"Notebook {now.name!r} is archived. Take it out again first: `quire archive --undo {now.name}`.")
 
@@ -104,10 +113,24 @@ def _check_new_comment(now: Notebook, event: e.CommentAdded) -> None:
     check_id(event.comment, "Comment")
     if event.comment in now.comments:
         raise Refused(f"Comment {event.comment!r} exists already. Choose another id.")
-    if event.cell is not None:
+    if event.cell is not None and now.review is None:
         known_cell(now, event.cell)
+    elif event.cell is not None:
+        check_cell_id(event.cell)  # of the subject, which is not in this log
     if event.reply_to is not None:
         _comment(now, event.reply_to)
+    _check_line(event)
+
+
+def _check_line(event: e.CommentAdded) -> None:
+    """A line is one of a known source: without its hash, nobody could tell when it is another line."""
+    if event.line is None and event.source_hash is None:
+        return
+    if event.cell is None or event.line is None or event.source_hash is None:
+        raise BadInput(f"Comment {event.comment!r} on a line needs all of them: its cell, `line` and `source_hash`.")
+    if event.line < 1 or not _HASH.fullmatch(event.source_hash):
+        told = f"Comment {event.comment!r} is on line {event.line} of a source of hash {event.source_hash[:80]!r}"
+        raise BadInput(f"{told}: lines count from 1, and a hash is the SHA-256 of the source in hexadecimal.")
 
 
 def _comment(now: Notebook, comment: CommentId) -> Comment:

@@ -31,6 +31,7 @@ from .notebooks import (
     undo_routes,
 )
 from .openapi import about, describe
+from .reviews import review_routes
 from .route import route
 from .runs import lease_routes, run_policy_routes, run_routes, run_table_routes, runtime_routes
 from .server.access_log import AccessLog
@@ -67,6 +68,7 @@ ROUTES: list[HTTPRouteHandler] = [
     *run_policy_routes.ROUTES,
     *runtime_routes.ROUTES,
     *proposal_routes.ROUTES,
+    *review_routes.ROUTES,
     *undo_routes.ROUTES,
     *notebook_file_routes.ROUTES,
     *blob_routes.ROUTES,

@@ -50,6 +50,7 @@ TAGS = {
     "runs": "Runs, and what they came to.",
     "runtimes": "Runtimes of a notebook: how they are, what their cells ask, stopping them.",
     "proposals": "What waits for somebody's yes.",
+    "reviews": "Changes that somebody looks at, and what is said about them.",
     "files": "Files of the server's folder.",
     "blobs": "Large bytes, by their hash.",
     "carrying": "Whole notebooks, out and in.",

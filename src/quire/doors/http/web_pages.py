@@ -34,6 +34,7 @@ PAGES = [
     "/runs/{log:str}",
     "/runs/{log:str}/compare",
     "/read/{log:str}",
+    "/reviews/{log:str}",
     "/settings",
 ]
 """Addresses that the app answers by itself once it runs. web/src/sync/page_paths.ts has the same list."""

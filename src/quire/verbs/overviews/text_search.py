@@ -59,7 +59,7 @@ async def search_text(workspace: LocalWorkspace, text: str) -> list[SearchHit]:
     words = text.lower().split()[:MOST_WORDS]
     if not words:
         return []
-    logs = {info.log: info for info in await workspace.logs() if info.kind != "workspace"}
+    logs = {info.log: info for info in await workspace.logs() if info.kind in ("notebook", "run")}
     found = [
         SearchHit(log=log, name=info.name, run=None, cell=None, where="name", text=one_line(info.name, _WIDTH))
         for log, info in logs.items()

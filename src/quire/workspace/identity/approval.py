@@ -1,6 +1,6 @@
 """Asking first: what a bearer who has to ask submits becomes a proposal (rule 3).
 
-Changes of cells and requests to run them can be proposed; talking (comments, proposals of
+Changes of cells and requests to run them can be proposed; talking (comments, reviews, proposals of
 their own) needs no asking; anything else is refused, for nobody could be asked about it.
 A submission is proposed as a whole: what was sent together is accepted or declined together.
 """
@@ -18,7 +18,7 @@ from ...core.notebook.notebook import Notebook
 from ...core.text import source_hash
 from .identities import Identity, scopes_of
 
-_TALK = e.CommentEvent | e.ProposalEvent
+_TALK = e.CommentEvent | e.ProposalEvent | e.ReviewEvent
 
 
 def has_to_ask(identity: Identity, drafts: Iterable[Draft]) -> bool:

@@ -165,6 +165,8 @@ def scope_of(event: KnownEvent, actor: ActorId) -> Scope:
         return "admin"
     if isinstance(event, e.ProposalAccepted | e.ProposalDeclined):
         return "approve"
+    if isinstance(event, e.ReviewAnswered) and event.answer == "accepted":
+        return "approve"
     if isinstance(event, e.ServingEvent) or (isinstance(event, e.SharedEvent) and actor_kind(actor) == "runtime"):
         return "serve"
     return "run" if isinstance(event, e.ExecutionEvent | e.RunEvent) else "edit"

@@ -24,6 +24,7 @@ from ...core.event_fields import blob_refs
 from ...core.events import Draft, KnownEvent, Scope
 from ...core.ids import WORKSPACE_LOG, ActorId, LogId, actor_kind
 from ...core.notebook.directory import Directory, role_key
+from ...core.notebook.reviews import review_log, subject_log
 from ...core.policies import RUN_WITH_PARAMETERS, permission
 from ...core.roles import ALL_SCOPES, ROLE_SCOPES, LogScope, chain, closed_notebooks, scopes_in
 from ...stores.store import Store
@@ -160,7 +161,7 @@ class Rights:
             raise Refused(f"{told}: a notebook is closed to it. Read the others one by one.")
 
     async def place(self, log: LogId, directory: Directory, begins: KnownEvent | None = None) -> LogScope:
-        """A log, with who began it and what it is a run of."""
+        """A log, with who began it and what it is a run or a review of."""
         line = [(log, await self._begin(log, begins))]
         while (of := line[-1][1].of) is not None and of not in [each for each, _ in line]:
             line.append((of, await self._begin(of)))
@@ -178,6 +179,10 @@ class Rights:
             made_by = set[ActorId]() if RUN_WITH_PARAMETERS in event.policy else made_by
             starter = records[0].actor if records else None
             found = _LogBeginning(made_by=frozenset(made_by), of=event.source.notebook, started_by=starter)
+        elif isinstance(event, e.ReviewOpened):
+            # A review shows its subject: it is as closed as that, and whoever opened it owns nothing more.
+            of = subject_log(event.subject)
+            found = _LogBeginning(made_by=frozenset() if of is not None else frozenset(made_by), of=of)
         else:
             found = _LogBeginning(made_by=frozenset(made_by))
         if records:
@@ -207,6 +212,8 @@ class Rights:
                 check_grant(identity, event)
             if isinstance(event, e.RunRequested):
                 _check_run_grant(identity, log, event)
+            if isinstance(event, e.ReviewOpened):
+                await self._check_review(identity, log, event)
             if isinstance(event, e.FileBound) and event.path is not None:
                 await self._check_place(identity, event.path)
             if isinstance(event, e.FileMerged):
@@ -236,6 +243,21 @@ class Rights:
         standing, directory = await self.standing(identity), await self.directory()
         administers = "admin" in standing.scopes(await self.place(WORKSPACE_LOG, directory))
         identities.check_pause(identity, directory, event, administers=administers)
+
+    async def _check_review(self, identity: Identity, log: LogId, event: e.ReviewOpened) -> None:
+        """A subject has one review, with the rights of what it is of: whoever opens it names neither."""
+        if log != review_log(event.subject):
+            raise BadInput(f"The review of this subject is log {review_log(event.subject)}, not {log}.")
+        of = subject_log(event.subject)
+        if isinstance(event.subject, e.RevisionsSubject):
+            bound = await self.bindings.holder(event.subject.path, self.folder)
+            if of != (bound.log if bound is not None else None):
+                whose = f"bound to notebook {bound.log}" if bound is not None else "bound to no notebook"
+                raise Refused(f"{event.subject.path} is {whose}: name that as the review's `notebook`.")
+        if of is not None:
+            await self.check(identity, of, "read")
+            if await self._store.info(of) is None:
+                raise NotFound(f"There is no notebook or run {of!r} to review something of.")
 
     # ---- Runs
 

@@ -55,16 +55,23 @@ class LogReducer(Protocol[V]):
         ...
 
 
+def kind_of(now: Notebook) -> LogKind:
+    """Return what a log is, by how it begins."""
+    if now.review is not None:
+        return "review"
+    return "run" if now.run is not None else "notebook"
+
+
 class NotebookFolding:
-    """The log of a notebook or a run."""
+    """The log of a notebook, a run or a review."""
 
     def __init__(self, start: Notebook | None) -> None:
         self._fold = Fold(start)
 
     @property
     def kind(self) -> LogKind:
-        """A run's log begins with its request."""
-        return "run" if self._fold.now.run is not None else "notebook"
+        """A run's log begins with its request, a review's with its subject."""
+        return kind_of(self._fold.now)
 
     @property
     def seq(self) -> int:

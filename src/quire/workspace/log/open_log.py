@@ -427,7 +427,7 @@ class Live(Generic[V]):
             await asyncio.wait([self._saving])
 
 
-_NAMING = e.NotebookCreated | e.NotebookRenamed | e.NotebookArchived | e.RunRequested
+_NAMING = e.NotebookCreated | e.NotebookRenamed | e.NotebookArchived | e.RunRequested | e.ReviewOpened
 _TYPES_WITH_TEXT = ("source_edited", "cell_added", "file_merged", "proposal_accepted")
 
 

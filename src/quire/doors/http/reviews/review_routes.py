@@ -1,0 +1,84 @@
+"""Reviews: opening one, what its page shows, and answering it. Its comments are events of its log, as everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from litestar.params import FromPath
+from msgspec import Meta
+
+from ....core.events import ReviewAnswer, ReviewSubject
+from ....core.ids import LogId
+from ....verbs.answers.answer import Here
+from ....verbs.reviews.answer_review import ReviewVerdict
+from ....verbs.reviews.answer_review import answer_review as give_answer
+from ....verbs.reviews.open_review import ReviewOpening
+from ....verbs.reviews.open_review import open_review as begin
+from ....verbs.reviews.review_content import ReviewContent, review_content
+from ....verbs.reviews.review_list import ReviewSummary, open_reviews
+from ....workspace.local import LocalWorkspace
+from ....workspace.wire.bodies import Body, Number
+from ..auth import Asked, door_of
+from ..response_stream import while_there
+from ..route import Asking, body_of, checked, route
+
+
+class ReviewWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is to be reviewed, and under which title; without one, it is named after its subject."""
+
+    subject: ReviewSubject
+    name: Annotated[str, Meta(max_length=300)] = ""
+
+
+class ReviewAnswerBody(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An answer. `selection`: of a proposal only these parts are accepted, changes first, then effects."""
+
+    answer: ReviewAnswer
+    why: Annotated[str, Meta(max_length=20_000)] = ""
+    selection: tuple[Number, ...] | None = None
+
+
+@route("GET", "/api/reviews", "reviews", tag="reviews", answer=list[ReviewSummary])
+async def reviews(request: Asking, workspace: Asked) -> list[ReviewSummary]:
+    """List the reviews that wait for an answer, the one opened last first."""
+    return await while_there(request, open_reviews(workspace))
+
+
+@route("POST", "/api/reviews", "open_review", tag="reviews", body=ReviewWanted, answer=ReviewOpening)
+async def open_review(request: Asking, workspace: Asked) -> ReviewOpening:
+    """Open the review of a proposal, of what was fixed in a run, or of a file at two revisions of git.
+
+    The same subject has one review: whoever opens it again is answered with that. Beginning one needs `edit`.
+    """
+    wanted = await body_of(request, ReviewWanted)
+    return await while_there(request, begin(_here(request, workspace), wanted.subject, wanted.name))
+
+
+@route("GET", "/api/reviews/{log}", "review", tag="reviews", answer=ReviewContent)
+async def review(request: Asking, log: FromPath[str], workspace: Asked) -> ReviewContent:
+    """What there is to see in a review: the rows of `quire diff`, outputs on both sides, results, checks.
+
+    Revisions are looked up each time: a branch that has moved on shows what it is now. Comments, answers and who has
+    looked at what are in the notebook of the same id.
+    """
+    id = LogId(checked(log, "Log"))
+    return await while_there(request, review_content(_here(request, workspace), id))
+
+
+@route("POST", "/api/reviews/{log}/answer", "answer_review", tag="reviews", body=ReviewAnswerBody, answer=ReviewVerdict)
+async def answer_review(request: Asking, log: FromPath[str], workspace: Asked) -> ReviewVerdict:
+    """Accept, decline, or ask for a change. Accepting a proposal applies it, or some of it, and needs `approve`.
+
+    Accepting what was fixed in a run proposes it to its source. A change is asked for by a comment that addresses whoever
+    made the proposal. `open` takes an answer back that changed nothing.
+    """
+    id = LogId(checked(log, "Log"))
+    sent = await body_of(request, ReviewAnswerBody)
+    return await give_answer(_here(request, workspace), id, sent.answer, sent.why, sent.selection)
+
+
+def _here(request: Asking, workspace: LocalWorkspace) -> Here:
+    return Here(workspace=workspace, folder=door_of(request).folder)
+
+
+ROUTES = [reviews, open_review, review, answer_review]

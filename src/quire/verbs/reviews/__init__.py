@@ -1,0 +1,1 @@
+"""Reviews: opening one, what its page shows, and answering it."""
