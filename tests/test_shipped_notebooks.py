@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 import nbformat
 import pytest
@@ -40,7 +41,8 @@ def test_each_ipynb_is_what_its_script_says(script: Path) -> None:
     target = script.with_suffix(".ipynb")
     existing = target.read_text()
     assert convert(script.read_text(), script.name, target.name, existing) == existing
-    nbformat.validate(nbformat.reads(existing, as_version=4))
+    node = cast("Any", nbformat)
+    node.validate(node.reads(existing, as_version=4))
     assert json.loads(existing)["metadata"]["kernelspec"]["name"] == "python3"
 
 

@@ -26,7 +26,6 @@ from ...workspace.bound_files import place_of
 from ...workspace.protocol import Workspace
 from ...workspace.wire.bodies import ProposalFound
 from ..answers.answer import Here
-from ..resolve import may_look_at_files
 from .revision_notebook import both_revisions
 
 _SOMEBODY = ActorId("human:somebody")
@@ -89,7 +88,7 @@ async def check_file(here: Here, path: str) -> LogId | None:
     bound = await here.workspace.bound_to(path)
     if bound is not None:
         await here.workspace.read(bound)
-    elif not may_look_at_files(here):
+    elif not here.may_read_files:
         who = here.workspace.identity.actor
         raise Refused(f"{who} may not read {path}: no notebook is bound to it, and that takes the scope bind or run.")
     return bound

@@ -13,7 +13,7 @@ from ....review.checks.check import CheckObserver
 from ....review.checks.execute import CellRun
 from ....review.checks.plan import NotebookPlan
 from ....review.checks.verdict import NotebookVerdict
-from ....runs.durations import spent
+from ..printer import spent
 from ..screen import Screen, coloured, cut, moves
 
 

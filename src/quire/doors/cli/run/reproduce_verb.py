@@ -15,7 +15,7 @@ from ....workspace.protocol import Workspace
 from .. import EXIT_STATUS
 from ..options import json_option
 from ..printer import print_json
-from ..prompt import somebody
+from ..prompt import terminal_prompter
 from ..workspace_command import at_option, names_of_logs, with_workspace
 from .papermill_options import Pairs, pair_of
 from .run_verb import listen, say
@@ -70,7 +70,7 @@ async def _reproduce(workspace: Workspace, as_json: bool, **options: Any) -> int
         timeout=options["timeout"] or None,
     )
     now = dt.datetime.now().astimezone()
-    planned = await plan_reproduction(workspace, request, os.environ, now, somebody())
+    planned = await plan_reproduction(workspace, request, os.environ, now, terminal_prompter())
     for warning in planned.plan.warnings:
         say(warning)
     stopping = StopReason()
