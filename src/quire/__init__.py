@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .core.errors import BadInput, Conflict, NotFound, QuireError, Refused, RunFailed, Unavailable
+    from .doors.python.executor import NotebookExecutor, inspect_notebook
     from .doors.python.live_workspace import connect, connect_async
     from .review.checks.check import check
     from .runs.api import run
-    from .runs.executor import NotebookExecutor, inspect_notebook
     from .runs.notebook_diff import diff, patch
     from .runs.records.result_rows import results
     from .runs.reproduce.reproduce_run import reproduce
@@ -33,13 +33,13 @@ __all__ = [
     "notebook_edit", "notebook_execute", "notebook_pr", "patch", "reproduce", "results", "run",
 ]  # fmt: skip
 _MODULES = {
-    "NotebookExecutor": ".runs.executor",
+    "NotebookExecutor": ".doors.python.executor",
     "agent_functions": ".verbs.agent_functions",
     "check": ".review.checks.check",
     "connect": ".doors.python.live_workspace",
     "connect_async": ".doors.python.live_workspace",
     "diff": ".runs.notebook_diff",
-    "inspect_notebook": ".runs.executor",
+    "inspect_notebook": ".doors.python.executor",
     "notebook_commit": ".verbs.agent_functions",
     "notebook_create": ".verbs.agent_functions",
     "notebook_edit": ".verbs.agent_functions",

@@ -432,6 +432,21 @@ def test_validate_names_what_is_wrong(folder: Path) -> None:
         executor.validate(folder / "nowhere.ipynb")
 
 
+def test_validate_runs_the_tests_of_a_notebook(folder: Path) -> None:
+    executor = quire.NotebookExecutor()
+    (folder / "wrong.py").write_text('# %% name="first"\nprint(1)\n\n# %% name="total"\nassert 1 == 2, "no sum"\n')
+    (fault,) = executor.validate(folder / "wrong.py").faults
+    assert fault.endswith("wrong.py:5: total: It raised AssertionError: no sum")
+    stored = notebook(cell("print(2)"))
+    stored["cells"][0] |= {
+        "execution_count": 1,
+        "outputs": [{"name": "stdout", "output_type": "stream", "text": "3\n"}],
+    }
+    (folder / "stored.ipynb").write_text(json.dumps(stored))
+    assert not executor.validate(folder / "stored.ipynb")
+    assert executor.validate(folder / "stored.ipynb", lax=True)
+
+
 def test_inspect_notebook_answers_as_papermill_does(tmp_path: Path) -> None:
     from papermill import inspect_notebook  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 

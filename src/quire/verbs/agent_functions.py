@@ -28,8 +28,7 @@ from ..disk import check_writable
 from ..formats import registry
 from ..formats.convert import with_kernel
 from ..formats.starter_notebook import drafted, slug, title_of
-from ..runs.api import run, wait_for
-from ..runs.executor import as_json
+from ..runs.api import as_json, run, wait_for
 from ..workspace.local import LocalWorkspace
 from .answers.answer import Here
 from .arguments import EditArguments

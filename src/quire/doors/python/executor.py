@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from ..core.errors import BadInput, NotFound
-from ..core.outcome import Outcome
-from ..core.params.parameters import Parameter, declared, inspected, tagged_cell
-from ..core.sheet.sheet import Sheet
-from ..core.values import Json, untag
-from ..disk import read_text, write_text
-from ..formats import registry
-from .api import Place, as_node, run, text_of, wait_for
-from .request import RunRequest, read_sheet
+from ...core.errors import BadInput, NotFound
+from ...core.params.parameters import Parameter, declared, inspected, tagged_cell
+from ...core.sheet.sheet import Sheet
+from ...core.values import Json, untag
+from ...disk import read_text, write_text
+from ...formats import registry
+from ...runs.api import Place, as_json, as_node, run, text_of, wait_for
+from ...runs.request import RunRequest, read_sheet
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-    from .notebook_diff import NotebookInput
+    from ...runs.notebook_diff import NotebookInput
 
 _AS_IPYNB = "notebook.ipynb"
 
@@ -72,7 +71,7 @@ class NotebookExecutor:
 
     def collect_outputs(self, path: Place) -> dict[str, Any]:
         """Return the results that a notebook has recorded: name to value. A run's id will do, too."""
-        from .records.result_rows import gather, typed
+        from ...runs.records.result_rows import gather, typed
 
         found = wait_for(lambda _: gather([os.fspath(path)], at=self._at, with_bytes=True))
         return {row.result.name: typed(row.result) for row in found.rows}
@@ -94,18 +93,17 @@ class NotebookExecutor:
 
     def diff_notebooks(self, a: NotebookInput, b: NotebookInput, nbdime: bool = False) -> list[dict[str, Json]]:
         """Return the operations that turn `a` into `b`, both paths or NotebookNodes, as `quire.diff` does."""
-        from .notebook_diff import diff
+        from ...runs.notebook_diff import diff
 
         return diff(a, b, nbdime=nbdime)
 
-    def validate(self, path: Place) -> Validity:
-        """Check that a file is a notebook, that nbformat's schema takes it, and that what it declares can be read."""
-        return Validity(faults=tuple(_format_faults(path)))
+    def validate(self, path: Place, lax: bool = False) -> Validity:
+        """Check that a file is a notebook that nbformat's schema takes and whose declarations can be read; then run its tests.
 
-
-def as_json(outcome: Outcome) -> dict[str, Json]:
-    """Return an outcome as `quire run --json` prints it."""
-    return msgspec.json.decode(msgspec.json.encode(outcome))
+        The tests are those of `quire check`: every cell runs, and shows what is stored; with `lax` only cells that say so
+        are compared. A notebook that is out of order is not run.
+        """
+        return Validity(faults=tuple(_format_faults(path) or _test_faults(path, lax=lax)))
 
 
 def _plain_status(status: str) -> dict[str, Json]:
@@ -178,6 +176,14 @@ def _in_python(name: str, source: str) -> str | None:
 # ---- Is it in order?
 
 
+def _test_faults(path: Place, *, lax: bool) -> list[str]:
+    from ...review.checks.check import check
+
+    verdict = check(path, lax=lax)
+    cells = [f"{os.fspath(path)}:{cell.line}: {cell.name or cell.cell}: {cell.fault}" for cell in verdict.failed]
+    return [*verdict.faults, *cells]
+
+
 def _format_faults(path: Place) -> list[str]:
     try:
         text = read_text(Path(path))
@@ -213,8 +219,8 @@ def _against_schema(text: str, path: Place) -> list[str]:
 
 def _against_itself(sheet: Sheet, path: Place) -> list[str]:
     """What it declares, and cannot be read."""
-    from ..core.results import declared as declared_results
-    from ..kernels.requirements import needs_of
+    from ...core.results import declared as declared_results
+    from ...kernels.requirements import needs_of
 
     faults: list[str] = []
     for read in (declared, declared_results, needs_of):
