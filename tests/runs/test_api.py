@@ -94,6 +94,7 @@ def test_the_keywords_are_papermills_with_its_defaults_and_ours_behind() -> None
         "start",
         "only",
         "keep",
+        "wait",
         "resume",
         "check",
         "at",

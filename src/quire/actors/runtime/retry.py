@@ -84,7 +84,8 @@ class OutageWait:
             told = "The run was stopped while it waited: what its cells did since then is not recorded."
             raise OutageTooLong(f"{error} {told}") from error
         if now - self._away_since >= self._seconds:
-            raise OutageTooLong(f"{error} It was waited for, {self._seconds:g} s (--wait).") from error
+            told = f" It was waited for, {self._seconds:g} s (--wait)." if self._seconds else ""
+            raise OutageTooLong(f"{error}{told}") from error
 
     def _is_back(self) -> None:
         self._answered = self._clock()
