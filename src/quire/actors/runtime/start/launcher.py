@@ -272,6 +272,7 @@ class _Starter:
     async def _is_served(self, log: LogId) -> bool:
         """Whether some process has the notebook. Only looked at: to take its hold would end one that stood still."""
         hold = await self._system.hold_of(runtime_hold(log))
+        self._replaces.pop(log, None)
         if hold is None or is_gone(hold.holder):
             self._lapses.pop(log, None)
             return log in self._started  # it may be about to take it
