@@ -13,6 +13,11 @@ from .runs import Process
 
 CELLS = 100
 ROUNDS = 5
+# Our environment has many plugins of pytest, and theirs only nbval: so ours loads no more than it needs either.
+_ALONE = (
+    "import os, sys\nos.environ['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'\nimport pytest\n"
+    "sys.exit(pytest.main(['-p', 'quire.doors.pytest_plugin.options', *sys.argv[1:]]))"
+)
 
 
 def checked_book(cells: int) -> str:
@@ -45,12 +50,12 @@ async def check_figures() -> list[Figure]:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         (folder / "book.ipynb").write_text(checked_book(CELLS))
-        pytest = ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore", "book.ipynb")
+        options = ("-q", "-p", "no:cacheprovider", "-W", "ignore", "book.ipynb")
         check, plugin, nbval = await alternately(
             ROUNDS,
             Process(folder, OURS, "quire", "check", "--exact", "book.ipynb"),
-            Process(folder, OURS, *pytest, "--quire", "-p", "no:nbval"),
-            Process(folder, peers(), *pytest, "--nbval"),
+            Process(folder, OURS, "python", "-c", _ALONE, *options, "--quire"),
+            Process(folder, peers(), "python", "-m", "pytest", *options, "--nbval"),
         )
     return [
         _figure(f"quire check, {CELLS} cells", check, nbval, 3),

@@ -14,10 +14,11 @@ from typing import Any
 import msgspec
 
 from ...actors.runtime.run_cell import StopReason
-from ...actors.runtime.run_notebook import RunPlan
+from ...actors.runtime.run_notebook import RunObserver, RunPlan
 from ...core.errors import QuireError, Refused
 from ...core.results import RecordedResult
 from ...kernels.environments import find
+from ...kernels.process import prestart
 from ...runs.api import Place, wait_for
 from ...runs.request import RunRequest, prepare
 from .compare import CompareRules
@@ -128,30 +129,44 @@ class StopGroup:
             self._open.discard(made)
 
 
+class NextKernel(RunObserver):
+    """Has the kernel of the next notebook load while this one runs."""
+
+    async def began(self) -> None:
+        """The run has a log, and its kernel starts."""
+        prestart.begin_once()
+
+
 async def check_all(
     paths: Sequence[str], options: CheckOptions, stops: StopGroup, observer: CheckObserver, jobs: int = 1
 ) -> list[NotebookVerdict]:
     """Check several notebooks, so many at once, and return the verdicts in the order of the paths."""
-    turn = asyncio.Semaphore(jobs)
+    turn, waiting = asyncio.Semaphore(jobs), len(paths)
 
     async def one(path: str) -> NotebookVerdict:
+        nonlocal waiting
         async with turn:
+            waiting -= 1
             with stops.one() as stopping:
-                return await check_notebook(path, options, stopping, observer)
+                return await check_notebook(path, options, stopping, observer, NextKernel() if waiting else None)
 
     return list(await asyncio.gather(*(one(path) for path in paths)))
 
 
 async def check_notebook(
-    path: str, options: CheckOptions, stopping: StopReason, observer: CheckObserver | None = None
+    path: str,
+    options: CheckOptions,
+    stopping: StopReason,
+    observer: CheckObserver | None = None,
+    beside: RunObserver | None = None,
 ) -> NotebookVerdict:
-    """Check one notebook."""
+    """Check one notebook. `beside` looks on while it runs."""
     observer = observer or CheckObserver()
     began = time.monotonic()
     try:
         plan = plan_notebook(path, options)
         observer.began(plan)
-        verdict = await _checked(plan, options, stopping, observer)
+        verdict = await _checked(plan, options, stopping, observer, beside)
     except QuireError as error:
         verdict = NotebookVerdict(path=path, status="error", faults=(str(error),))
     verdict = msgspec.structs.replace(verdict, seconds=round(time.monotonic() - began, 3))
@@ -160,13 +175,17 @@ async def check_notebook(
 
 
 async def _checked(
-    plan: NotebookPlan, options: CheckOptions, stopping: StopReason, observer: CheckObserver
+    plan: NotebookPlan,
+    options: CheckOptions,
+    stopping: StopReason,
+    observer: CheckObserver,
+    beside: RunObserver | None,
 ) -> NotebookVerdict:
     if stopping.why is not None:
         raise Refused(f"{plan.path} was not checked: the check was interrupted.")
     start = dt.datetime.now(dt.UTC)
     run_plan = await planned_run(plan, options)
-    ran = await run_cells(run_plan, stopping, ended=lambda each: observer.cell_ended(plan, each))
+    ran = await run_cells(run_plan, stopping, beside, ended=lambda each: observer.cell_ended(plan, each))
     plan = within(plan, start, dt.datetime.now(dt.UTC))
     return _verdict(plan, ran, options, run_plan)
 

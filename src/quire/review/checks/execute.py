@@ -21,6 +21,7 @@ from ...core import events as e
 from ...core.events import Fault
 from ...core.ids import CellId, ExecutionId
 from ...core.notebook.notebook import Notebook
+from ...core.notebook.reduce import Fold
 from ...core.results import RecordedResult, recorded
 from ...core.sheet.conversion import blobs_of_cell, outputs_of
 from ...core.sheet.sheet import SheetCell
@@ -116,18 +117,20 @@ async def _follow(
     workspace: LocalWorkspace, plan: RunPlan, times: _Times, ended: Callable[[CellRun], None], done: asyncio.Event
 ) -> None:
     await times.has_log.wait()
+    # A fold of its own: the workspace would begin anew for each cell, with more entries each time.
+    folding = Fold()
     running: dict[ExecutionId, CellId] = {}
     async with contextlib.aclosing(cast("AsyncGenerator[list[e.Entry]]", workspace.follow(plan.log))) as pages:
         async for page in pages:
             for entry in page:
+                folding.add(entry)
                 match entry.event:
                     case e.ExecutionRequested(execution=execution, cell=cell):
                         running[execution] = cell
                     case e.ExecutionStarted(execution=execution, cell=cell):
                         running[execution] = cell
                     case e.ExecutionFinished(execution=execution) if execution in running:
-                        notebook = await workspace.read(plan.log)
-                        ended(await _cell_run(workspace, notebook, running.pop(execution), times))
+                        ended(await _cell_run(workspace, folding.now, running.pop(execution), times))
                     case e.RunFinished():
                         done.set()
                         return

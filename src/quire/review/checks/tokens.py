@@ -10,13 +10,13 @@ from __future__ import annotations
 import datetime as dt
 import re
 import tempfile
+from functools import cache
 from math import isclose
 from typing import TypeAlias
 
 import msgspec
 
-_TOKEN = re.compile(
-    r"""
+_PIECES = r"""
       (?P<moment>\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:\ ?(?:Z|UTC|[+-]\d\d:?\d\d))?)?(?![\w-])
         | \b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\ (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ [\ \d]?\d
           \ \d\d:\d\d:\d\d(?:\ [A-Z]{3,5})?\ \d{4}\b
@@ -27,9 +27,7 @@ _TOKEN = re.compile(
     | (?P<space>[ \t]+)
     | (?P<rule>-{3,}|─{2,}|={3,})
     | (?P<other>.|\n)
-    """,
-    re.VERBOSE,
-)
+    """
 _SLACK = dt.timedelta(seconds=5)
 _CTIME = "%a %b %d %H:%M:%S %Y"
 
@@ -114,7 +112,13 @@ def alike(expected: str, actual: str, rules: TextRules) -> bool:
 
 def tokens(text: str) -> list[Token]:
     """Cut a text into what is compared one by one."""
-    return [(found.lastgroup or "", found[0]) for found in _TOKEN.finditer(text)]
+    return [(found.lastgroup or "", found[0]) for found in _pattern().finditer(text)]
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    # Compiled when the first two texts differ: that takes longer than most notebooks need for all else.
+    return re.compile(_PIECES, re.VERBOSE)
 
 
 def _without_edges(found: list[Token]) -> list[Token]:
