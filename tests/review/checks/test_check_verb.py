@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ...command import run
 
 SCRIPT = """\
@@ -87,3 +89,43 @@ def test_a_script_has_its_outputs_in_a_snapshot_that_update_writes(tmp_path: Pat
     assert "  │ -rows: 3\n  │ +rows: 4\n" in done.stdout
     assert "and expected to be < 0.9" in done.stdout
     assert snapshot.read_text() == written
+
+
+@pytest.mark.slow
+def test_what_cells_show_is_stored_in_the_notebook_and_an_error_is_no_reference(tmp_path: Path) -> None:
+    fine = write(tmp_path / "fine.ipynb", code("print(1)", printed("2\n")), code("print(2)", count=None))
+    broken = write(tmp_path / "broken.ipynb", code("print(1)", printed("2\n")), code("1 / 0"))
+    before = broken.read_text()
+    done = run("check", "--update", "--jobs", "2", "fine.ipynb", "broken.ipynb", at=tmp_path)
+    assert done.returncode == 1
+    assert broken.read_text() == before
+    first, second = json.loads(fine.read_text())["cells"]
+    assert first["outputs"][0]["text"] in ("1\n", ["1\n"]) and second["execution_count"] == 2
+    assert run("check", "fine.ipynb", at=tmp_path).returncode == 0
+
+
+@pytest.mark.slow
+def test_a_cell_that_takes_too_long_and_one_that_ends_the_kernel_fail_and_those_below_did_not_run(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path / "slow.ipynb", code("while True: pass"), code("1"))
+    write(tmp_path / "dead.ipynb", code("import os; os._exit(1)"), code("1"))
+    done = run("check", "slow.ipynb", "dead.ipynb", "--cell-timeout", "1", "--json", at=tmp_path)
+    assert done.returncode == 1
+    slow, dead = json.loads(done.stdout)["notebooks"]
+    assert [cell["status"] for cell in slow["cells"]] == ["failed", "not_run"]
+    assert slow["cells"][0]["fault"] == "It took longer than 1 s."
+    assert [cell["status"] for cell in dead["cells"]] == ["failed", "not_run"]
+    assert "lost its kernel" in dead["cells"][1]["fault"]
+
+
+def test_what_is_no_notebook_and_a_kernel_that_is_not_there_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_text("{")
+    done = run("check", "a.ipynb", at=tmp_path)
+    assert done.returncode == 2
+    assert "a.ipynb" in done.stdout
+    write(tmp_path / "b.ipynb", code("1"))
+    done = run("check", "b.ipynb", "-k", "no-such-kernel", at=tmp_path)
+    assert done.returncode == 2 and "no-such-kernel" in done.stdout
+    assert run("check", "missing.ipynb", at=tmp_path).returncode != 0
+    assert run("check", "--static", "--update", "b.ipynb", at=tmp_path).returncode == 2

@@ -115,7 +115,7 @@ def _fault(
 def _words(plan: NotebookPlan, ran: CellRun) -> str:
     match ran.status:
         case "timeout":
-            return f"It took longer than {plan.timeout or 0:g} seconds."
+            return f"It took longer than {plan.timeout or 0:g} s."
         case "dead_kernel":
             return (
                 f"Its kernel died: {one_line(ran.fault.evalue, 200) if ran.fault is not None else 'nobody knows why'}."
