@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quire.kernels.packages import QUESTION, installed_packages, read_answer, read_versions
+from quire.kernels.packages import QUESTION, InstalledPackages, as_json, read_answer, read_versions
 
 
 def package(folder: Path, name: str, version: str, stem: str | None = None) -> Path:
@@ -25,18 +25,18 @@ def test_the_packages_are_those_that_python_itself_finds() -> None:
     theirs = {
         each.metadata["Name"].lower().replace("_", "-").replace(".", "-"): each.version for each in distributions()
     }
-    assert installed_packages(sys.path, Path.cwd()).versions == theirs
+    assert InstalledPackages().versions(sys.path, Path.cwd()) == theirs
 
 
 def test_what_stands_first_counts_and_names_are_written_alike(tmp_path: Path) -> None:
     package(tmp_path / "near", "Some_Thing", "2.0")
     package(tmp_path / "far", "some.thing", "1.0")
     package(tmp_path / "far", "other", "3.1")
-    found = installed_packages(["near", str(tmp_path / "far"), "nowhere", str(tmp_path / "no.zip")], tmp_path)
-    assert found.versions == {"some-thing": "2.0", "other": "3.1"}
-    assert found.is_current()
-    assert read_versions(found.as_json()) == found.versions
-    assert str(tmp_path) not in found.as_json().decode()
+    folders = ["near", str(tmp_path / "far"), "nowhere", str(tmp_path / "no.zip")]
+    found = InstalledPackages().versions(folders, tmp_path)
+    assert found == {"some-thing": "2.0", "other": "3.1"}
+    assert read_versions(as_json(found)) == found
+    assert as_json(found) == as_json(dict(reversed(found.items())))
 
 
 def test_metadata_of_any_make_is_read(tmp_path: Path) -> None:
@@ -45,17 +45,17 @@ def test_metadata_of_any_make_is_read(tmp_path: Path) -> None:
     (tmp_path / "old-0.9.egg-info").write_text("Name: old\r\nVersion: 0.9.post1\r\n")
     (tmp_path / "~ip-1.dist-info").mkdir()
     (tmp_path / "broken.dist-info").mkdir()
-    found = installed_packages([str(tmp_path)], tmp_path).versions
+    found = InstalledPackages().versions([str(tmp_path)], tmp_path)
     assert found == {"plain": "1.0", "named": "4.5", "old": "0.9.post1", "~ip": "1"}
 
 
 def test_a_package_that_is_installed_later_is_noticed(tmp_path: Path) -> None:
     package(tmp_path, "one", "1.0")
     os.utime(tmp_path, ns=(0, 0))
-    found = installed_packages([str(tmp_path)], tmp_path)
-    assert found.is_current()
+    packages = InstalledPackages()
+    assert packages.versions([str(tmp_path)], tmp_path) == {"one": "1.0"}
     package(tmp_path, "two", "1.0")
-    assert not found.is_current()
+    assert packages.versions([str(tmp_path)], tmp_path) == {"one": "1.0", "two": "1.0"}
 
 
 def test_a_kernel_says_where_it_imports_from_and_leaves_no_name_behind() -> None:

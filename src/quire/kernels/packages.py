@@ -13,7 +13,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -55,20 +55,38 @@ class KernelPython(msgspec.Struct, frozen=True):
         return {"python": self.python, "implementation": self.implementation, "platform": _platform(self.platform)}
 
 
-class InstalledPackages(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found, and when the folders were last changed."""
+class InstalledPackages:
+    """The packages in folders that a kernel imports from. A folder is read again only once it was changed."""
 
-    versions: dict[str, str]
-    changed: dict[str, int]
-    """The folders that were read, each with the time of its last change in nanoseconds."""
+    def __init__(self) -> None:
+        self._read: dict[str, tuple[int, list[tuple[str, str]]]] = {}
 
-    def as_json(self) -> bytes:
-        """The same packages are the same bytes."""
-        return json.dumps(self.versions, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    def read_ahead(self, interpreter: str) -> None:
+        """Read where the packages of an interpreter nearly always are, while its kernel starts."""
+        prefix = Path(interpreter).absolute().parent.parent
+        for folder in prefix.glob("lib/python3*/site-packages"):
+            self._packages_of(str(folder))
 
-    def is_current(self) -> bool:
-        """Whether nothing was installed or removed since."""
-        return all(_changed(folder) == at for folder, at in self.changed.items())
+    def versions(self, path: Iterable[str], cwd: Path) -> dict[str, str]:
+        """Return each package with its version; folders that are relative begin at `cwd`."""
+        versions: dict[str, str] = {}
+        for folder in dict.fromkeys(str(cwd / each) for each in path):
+            for name, version in self._packages_of(folder):
+                versions.setdefault(name, version)
+        return versions
+
+    def _packages_of(self, folder: str) -> list[tuple[str, str]]:
+        if (at := _changed(folder)) is None:
+            return []
+        read = self._read.get(folder)
+        if read is None or read[0] != at:
+            read = self._read[folder] = (at, sorted(_packages_in(folder)))
+        return read[1]
+
+
+def as_json(versions: Mapping[str, str]) -> bytes:
+    """Return packages as they are kept: the same packages are the same bytes."""
+    return json.dumps(versions, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def platform_facts() -> dict[str, Json]:
@@ -88,19 +106,6 @@ def read_answer(answers: Json, name: str) -> KernelPython | None:
         return msgspec.json.decode(ast.literal_eval(fields[name]["data"]["text/plain"]), type=KernelPython)
     except (KeyError, TypeError, ValueError, SyntaxError, msgspec.MsgspecError):
         return None
-
-
-def installed_packages(path: Iterable[str], cwd: Path) -> InstalledPackages:
-    """Read the packages in the folders that a kernel imports from; those that are relative begin at `cwd`."""
-    versions: dict[str, str] = {}
-    changed: dict[str, int] = {}
-    for folder in dict.fromkeys(str(cwd / each) for each in path):
-        if (at := _changed(folder)) is None:
-            continue
-        changed[folder] = at
-        for name, version in sorted(_packages_in(folder)):
-            versions.setdefault(name, version)
-    return InstalledPackages(versions=versions, changed=changed)
 
 
 def read_versions(data: bytes) -> dict[str, str]:

@@ -17,7 +17,7 @@ import msgspec
 from ...core.errors import Unavailable
 from ...core.events import BlobRef, EnvironmentRecorded, GitRevision, InputFile
 from ...disk import in_thread
-from ...kernels.packages import MEDIA, InstalledPackages, KernelPython, installed_packages
+from ...kernels.packages import MEDIA, InstalledPackages, KernelPython, as_json
 from ...outputs.recorder import Recorder
 from ...workspace.protocol import Workspace
 from ...workspace.tasks import cancel_and_wait
@@ -45,15 +45,19 @@ class EnvironmentRecord:
         epoch: int,
         inputs: Sequence[InputPath],
         revision: RevisionReader | None,
+        interpreter: str | None = None,
     ) -> None:
         self._workspace, self._recorder, self._epoch = workspace, recorder, epoch
         self._stop = threading.Event()
         # From the very beginning: a cell may write into what it read, or commit.
         self._hashes = asyncio.ensure_future(in_thread(_hashed, tuple(inputs), self._stop, stop=self._stop))
         self._revision = asyncio.ensure_future(in_thread(revision) if revision is not None else _nothing())
+        self._installed = InstalledPackages()
+        ahead = in_thread(self._installed.read_ahead, interpreter) if interpreter is not None else _nothing()
+        self._ahead = asyncio.ensure_future(ahead)
         self._task: asyncio.Task[None] | None = None
         self._python: tuple[KernelPython, Path] | None = None
-        self._packages: InstalledPackages | None = None
+        self._versions: dict[str, str] | None = None
         self._said: EnvironmentRecorded | None = None
 
     def begin(self, python: KernelPython | None, cwd: Path) -> None:
@@ -66,15 +70,13 @@ class EnvironmentRecord:
         if self._task is None:
             return
         await self._task
-        if self._said is None or self._packages is None or await in_thread(self._packages.is_current):
-            return
         packages = await self._read_packages()
-        if packages != self._said.packages:
+        if self._said is not None and packages != self._said.packages:
             self._say(msgspec.structs.replace(self._said, packages=packages))
 
     async def close(self) -> None:
         """Leave it, however far it came: who stops a run does not wait for a large file."""
-        begun = (self._hashes, self._revision, self._task)
+        begun = (self._hashes, self._revision, self._ahead, self._task)
         await cancel_and_wait(*(task for task in begun if task is not None))
 
     async def _record(self) -> None:
@@ -89,9 +91,13 @@ class EnvironmentRecord:
         if self._python is None:
             return None
         python, cwd = self._python
-        self._packages = await in_thread(installed_packages, python.path, cwd)
+        await self._ahead
+        versions = await in_thread(self._installed.versions, python.path, cwd)
+        if versions == self._versions:
+            return self._said.packages if self._said is not None else None
+        self._versions = versions
         try:
-            return await self._workspace.put_blob(self._packages.as_json(), MEDIA)
+            return await self._workspace.put_blob(as_json(versions), MEDIA)
         except Unavailable:  # the log, which has no room for it either, is told of by those who write it
             return None
 

@@ -342,7 +342,9 @@ class _Run:
         )
         carried = plan.resumes.carried if plan.resumes is not None else ()
         self._carried = frozenset(each.cell for each in carried)
-        self._around = EnvironmentRecord(runtime, self._recorder, epoch, plan.inputs, plan.revision)
+        self._around = EnvironmentRecord(
+            runtime, self._recorder, epoch, plan.inputs, plan.revision, plan.spec.interpreter
+        )
         self._python: KernelPython | None = None
 
     async def run(self) -> None:
