@@ -92,6 +92,9 @@ async def test_what_cannot_be_repeated_is_refused_with_the_reason(place: Place) 
     with pytest.raises(BadInput, match="no cell of it ran"):
         await planned(place, log)
     masked = Remover({"KEY": "s3cret-value"}).clean_text("s3cret-value")
+    log = await place.ran(f"# %%\nkey = '{masked}'\n\n# %%\n2\n\n# %%\n3\n")
+    with pytest.raises(BadInput, match=r"Cell 1 .* held a secret, which was not kept. Run its source as it is"):
+        await planned(place, log)
     log = await _with_parameter(place, masked)
     with pytest.raises(BadInput, match=r"'key' of run .* held a secret.*-p key VALUE"):
         await planned(place, log)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from ...actors.runtime.run_notebook import LEFT_OUT, RunPlan
+from ...actors.runtime.run_notebook import LEFT_OUT, RUNS, RunPlan
 from ...core.errors import BadInput, Conflict, NotFound
 from ...core.events import RunSource
 from ...core.ids import CellId, LogId
@@ -142,6 +142,10 @@ class _RecordedRun:
         """Return the plan with the very cells that ran; other values for parameters make other cells."""
         if wished.values:
             return plan
+        for number, cell in enumerate(self._sheet.cells, 1):
+            if cell.kind in RUNS and has_mark(cell.source):
+                told = f"Cell {number} ({cell.id}) of run {self.log} held a secret, which was not kept."
+                raise BadInput(f"{told} Run its source as it is: --with-current-source.", cell=cell.id)
         return replace(plan, sheet=self._sheet, parameters=self.run.parameters)
 
     def linked(self, plan: RunPlan, wished: ReproduceRequest) -> RunPlan:
