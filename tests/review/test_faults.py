@@ -118,6 +118,22 @@ def test_a_file_that_others_changed_on_the_branch_as_well_is_not_overwritten(
     assert "theirs" in gitea.git("show", f"agent/data:{DATA}")
 
 
+def test_a_branch_that_is_checked_out_is_not_moved_under_its_files(changed: Clone, gitea: GiteaStandIn) -> None:
+    changed.git("switch", "--quiet", "--create", "agent/data")
+    changed.propose(*ARGUMENTS)
+    other = _other(changed, gitea)
+    other.git("switch", "--quiet", "agent/data")
+    other.write("data/theirs.txt", "theirs\n")
+    other.git("add", "--all")
+    other.git("commit", "--quiet", "-m", "theirs")
+    other.git("push", "--quiet")
+    changed.write(DATA, "two\n")
+    assert "git pull --rebase --autostash" in changed.refused(*ARGUMENTS, status=3)
+    changed.git("pull", "--quiet", "--rebase", "--autostash", "origin", "agent/data")
+    assert changed.propose(*ARGUMENTS)["opened"] is False
+    assert changed.git("status", "--porcelain") == ""
+
+
 def test_branches_that_went_apart_are_told(changed: Clone, gitea: GiteaStandIn) -> None:
     changed.propose(*ARGUMENTS)
     tree = gitea.git("rev-parse", "main^{tree}")

@@ -107,6 +107,14 @@ def test_reports_can_be_committed_where_one_is(clone: Clone, gitea: GiteaStandIn
     assert gitea.sha("reports") == ""
 
 
+def test_a_list_that_names_other_files_is_refused(clone: Clone, gitea: GiteaStandIn) -> None:
+    entry = {"id": "x", "name": "x", "status": "success", "at": "2026-11-19T00:00:00", "path": "../notebooks/fleet.py"}
+    clone.write("runs/reports.json", json.dumps([{**entry, "page": "../notebooks/fleet.py"}]))
+    done = clone.call("report", executed(clone, "sales", 1, "01RUNA"), "--commit", "here", "--keep-last", "1")
+    assert done.returncode == 2 and "names a file that is no report" in done.stderr
+    assert (clone.top / "notebooks/fleet.py").is_file()
+
+
 def test_what_was_not_executed_is_no_report(clone: Clone, gitea: GiteaStandIn) -> None:
     done = clone.call("report", "notebooks/fleet.ipynb")
     assert done.returncode == 2 and "was not executed" in done.stderr

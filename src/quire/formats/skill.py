@@ -66,6 +66,9 @@ yet: say so to the person you work for, then `wait(notebook, proposal="01M…")`
 declined, it says why: do not try to get around it. What is risky (deletes data, costs money, writes outside) belongs into
 `propose` with a `why`, even where nobody makes you ask.
 
+Where notebooks are reviewed in git, `propose(notebook, why="…", pull_request=true)` commits the notebook to a branch, runs it before and
+after, and opens its pull request; call it again after more edits, and the same one is brought up to date. A person merges.
+
 ## Comments
 
 A comment "to you" in an answer was written to you by whoever is named: reply with `control(action="comment", id="01M…", text="…")`, or

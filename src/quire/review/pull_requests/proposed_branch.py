@@ -96,7 +96,8 @@ def base_branch(top: Path, remote: Remote | None, given: str | None) -> str:
     if given is not None:
         return check_branch(given, top)
     if remote is not None:
-        return default_branch(remote, top)
+        # What a remote says is only a name once git takes it for one.
+        return check_branch(default_branch(remote, top), top)
     return current_branch(top) or "main"
 
 
@@ -123,6 +124,12 @@ def _on_top(
         raise Conflict(
             f"Branch {branch} has commits here and others at the remote. Bring both together first: git switch {branch}, "
             "git pull --rebase; then propose again."
+        )
+    if current_branch(top) == branch:
+        # Its files are in the work tree: to move the branch under them would undo there what others did.
+        raise Conflict(
+            f"Branch {branch} is checked out, and has commits at the remote that are not here. Bring them in first: "
+            "git pull --rebase --autostash; then propose again."
         )
     # Somebody went on with the branch: what they changed since we saw it last stays.
     seen = ours or merge_base(head, theirs, top) or head

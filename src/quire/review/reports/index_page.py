@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 from urllib.parse import quote
@@ -17,6 +18,8 @@ from .report_entry import ReportEntry
 IndexFormat: TypeAlias = Literal["markdown", "html"]
 LIST = "reports.json"
 """From which the index is written anew."""
+_PATH = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}/[\w-]+\.(?:ipynb|html)")
+"""The list lies where others may write: what it names is removed one day, and has to be a report."""
 NAMES: dict[IndexFormat, str] = {"markdown": "README.md", "html": "index.html"}
 _STYLE = """
 .reports { max-width: 76rem; margin: 0 auto; padding: 2rem 1.5rem 4rem; }
@@ -31,8 +34,11 @@ def read_list(data: bytes | None, where: str) -> list[ReportEntry]:
     if data is None:
         return []
     try:
-        return msgspec.json.decode(data, type=list[ReportEntry])
-    except (msgspec.DecodeError, UnicodeError) as error:
+        entries = msgspec.json.decode(data, type=list[ReportEntry])
+        if any(not _PATH.fullmatch(path) for entry in entries for path in (entry.path, entry.page)):
+            raise ValueError("it names a file that is no report")
+        return entries
+    except (msgspec.DecodeError, ValueError) as error:
         told = f"{where} cannot be read ({error}), and so the index cannot be written"
         raise BadInput(f"{told}. Mend it, or publish elsewhere: --branch NAME.") from None
 

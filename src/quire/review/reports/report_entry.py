@@ -25,7 +25,7 @@ from ...workspace.clock import now
 from ...workspace.protocol import Workspace
 from ..redaction import Redactor
 
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}")
 _MOST_RESULTS = 12
 
 
@@ -84,7 +84,7 @@ def _of_file(file: Path, redactor: Redactor) -> Report:
     )
     failed = ran.get("exception") or any(_raised(cell.outputs) for cell in sheet.cells)
     ended: Any = ran.get("end_time")
-    at = ended if isinstance(ended, str) and _DAY.match(ended) else now()
+    at = ended if isinstance(ended, str) and _TIME.match(ended) else now()
     return _report(sheet, file.stem, id, "error" if failed else "success", at, redactor)
 
 
