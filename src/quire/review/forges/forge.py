@@ -38,7 +38,7 @@ class PullRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What the forge itself says is in the way of a merge, where it says that."""
 
 
-class Comment(msgspec.Struct, frozen=True, kw_only=True):
+class PullRequestComment(msgspec.Struct, frozen=True, kw_only=True):
     """What somebody said to a pull request."""
 
     id: int
@@ -87,7 +87,7 @@ class Forge(Protocol):
         """Merge it if its head still is what was read; Conflict where the branches collide."""
         ...
 
-    async def comments(self, number: int) -> Sequence[Comment]:
+    async def comments(self, number: int) -> Sequence[PullRequestComment]:
         """Return all comments, the oldest first."""
         ...
 

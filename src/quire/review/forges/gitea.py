@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from ...core.errors import Conflict, NotFound, QuireError, Refused
-from .forge import Comment, CommitStatus, ForgeKind, PullRequest, State, latest, web_address
+from .forge import CommitStatus, ForgeKind, PullRequest, PullRequestComment, State, latest, web_address
 from .forge_http import ForgeAddress, ForgeHttp, path_of
 
 _SIZE = "limit"
@@ -95,11 +95,12 @@ class Gitea:
         except Conflict as error:
             raise not_merged(pull, error) from None
 
-    async def comments(self, number: int) -> Sequence[Comment]:
+    async def comments(self, number: int) -> Sequence[PullRequestComment]:
         """Return all comments, the oldest first: Gitea has them on one page."""
         found = await self._http.ask("GET", f"{self._issue(number)}/comments", list[_Comment])
         return [
-            Comment(id=each.id, body=each.body or "", author=each.user.login if each.user else "") for each in found
+            PullRequestComment(id=each.id, body=each.body or "", author=each.user.login if each.user else "")
+            for each in found
         ]
 
     async def comment(self, number: int, body: str) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from ...core.errors import BadInput, Conflict, NotFound, Refused
-from .forge import Comment, CommitStatus, ForgeKind, PullRequest, State, latest, web_address
+from .forge import CommitStatus, ForgeKind, PullRequest, PullRequestComment, State, latest, web_address
 from .forge_http import ForgeAddress, ForgeHttp, path_of
 from .gitea import not_merged
 
@@ -116,11 +116,11 @@ class GitHub:
         except Conflict as error:
             raise not_merged(pull, error) from None
 
-    async def comments(self, number: int) -> Sequence[Comment]:
+    async def comments(self, number: int) -> Sequence[PullRequestComment]:
         """Return all comments, the oldest first."""
         found = self._http.pages(f"{self._issue(number)}/comments", _Comment, _SIZE)
         return [
-            Comment(id=each.id, body=each.body or "", author=each.user.login if each.user else "")
+            PullRequestComment(id=each.id, body=each.body or "", author=each.user.login if each.user else "")
             async for each in found
         ]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ...core.errors import Conflict, NotFound, Refused, Unavailable
-from .forge import Comment, CommitStatus, ForgeKind, PullRequest, State, latest, web_address
+from .forge import CommitStatus, ForgeKind, PullRequest, PullRequestComment, State, latest, web_address
 from .forge_http import ForgeAddress, ForgeHttp, path_of
 from .gitea import not_merged
 
@@ -99,11 +99,11 @@ class GitLab:
         except Conflict as error:
             raise not_merged(pull, error) from None
 
-    async def comments(self, number: int) -> Sequence[Comment]:
+    async def comments(self, number: int) -> Sequence[PullRequestComment]:
         """Return all comments, the oldest first, without those that GitLab makes itself."""
         found = self._http.pages(f"{self._merge(number)}/notes", _Note, _SIZE, sort="asc")
         return [
-            Comment(id=each.id, body=each.body or "", author=each.author.username if each.author else "")
+            PullRequestComment(id=each.id, body=each.body or "", author=each.author.username if each.author else "")
             async for each in found
             if not each.system
         ]

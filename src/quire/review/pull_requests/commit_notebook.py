@@ -12,7 +12,7 @@ from ...git.plumbing.branches import current_branch
 from ...git.plumbing.remote import find_remote, push
 from ...git.repository import the_repository
 from ..forges.find_forge import push_credentials
-from ..redaction import Redactor
+from ..redactor import Redactor
 from .change_sources import of_files
 from .notebook_pairs import write_generated
 from .proposed_branch import base_branch, choose_branch, commit_to_branch

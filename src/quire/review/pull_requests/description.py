@@ -18,7 +18,7 @@ from ...disk import decode
 from ...formats import registry
 from ...formats.diff_view.change_rows import ChangeRow, rows
 from ...git.plumbing.commit_tree import file_at
-from ..markdown import block, code, one_line
+from ..markdown_text import block, code, one_line
 from ..validation.results_table import outputs_lines, results_lines, runs_lines
 from ..validation.validation_run import Validation
 

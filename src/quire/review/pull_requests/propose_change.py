@@ -7,7 +7,8 @@ nothing, a pull request that is open is updated. So a call that was cut off is f
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,13 @@ from ...disk import in_thread
 from ...formats.starter_notebook import slug
 from ...git.plumbing.branches import check_branch, check_not_default, current_branch
 from ...git.plumbing.commit_tree import file_at
-from ...git.plumbing.remote import Credentials, Remote, common_commit, find_remote, push
+from ...git.plumbing.remote import Remote, common_commit, find_remote, push
 from ...git.repository import the_repository
 from ...workspace.protocol import Workspace
-from ..forges.find_forge import find_forge
+from ..forges.find_forge import FoundForge, find_forge
 from ..forges.forge import CommitStatus, Forge, PullRequest
-from ..redaction import Redactor
+from ..redactor import Redactor
+from ..reports.report_branch import BRANCH, push_files
 from ..validation.validation_run import LIMIT_SECONDS, Validation, ValidationPlan, validate
 from .change_sources import ChangeSource, gather
 from .description import (
@@ -87,6 +89,8 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
 
     workspace: Workspace
     top: Path
+    remote: Remote
+    forge: FoundForge | None
     options: ProposeOptions
     redactor: Redactor
     tell: Tell
@@ -104,53 +108,58 @@ async def propose_change(
 
     `names` are what `gather` understands, or the change itself.
     """
-    check_refs(options.refs)
-    top = the_repository(at).top
-    remote = find_remote(top, options.remote)
-    forge = find_forge(remote, top, os.environ, options.forge)
-    work = _Work(workspace=workspace, top=top, options=options, redactor=Redactor(top, os.environ), tell=tell)
-    try:
-        source, branch = await _commit(work, remote, folder, names)
-        facts = await validated(work.workspace, top, remote, branch, source, work.redactor, options, tell)
-        credentials = forge.credentials if forge is not None else None
-        tell(f"Pushing {branch.name} to {remote.shown}")
-        await in_thread(push, remote, branch.commit, branch.name, top, credentials)
-        if forge is None:
-            return await _reported(work, remote, branch, facts, credentials)
-        return await _pull_request(work, forge.client, branch, source, facts)
-    finally:
-        if forge is not None:
-            await forge.client.close()
+    async with _work(workspace, at, options, tell) as work:
+        source, branch = await _commit(work, folder, names)
+        return await _proposed(work, branch, source)
 
 
 async def propose_branch(
     workspace: Workspace, at: Path, name: str, options: ProposeOptions, tell: Tell
 ) -> ProposedChange:
     """Open or update the pull request of a branch that has its commits already: run before and after, and described."""
+    async with _work(workspace, at, options, tell) as work:
+        base = await in_thread(base_branch, work.top, work.remote, options.base)
+        check_not_default(check_branch(name, work.top), base)
+        return await _proposed(work, await in_thread(existing_branch, work.top, work.remote, name, base), None)
+
+
+@asynccontextmanager
+async def _work(workspace: Workspace, at: Path, options: ProposeOptions, tell: Tell) -> AsyncGenerator[_Work]:
     check_refs(options.refs)
     top = the_repository(at).top
     remote = find_remote(top, options.remote)
     forge = find_forge(remote, top, os.environ, options.forge)
-    work = _Work(workspace=workspace, top=top, options=options, redactor=Redactor(top, os.environ), tell=tell)
     try:
-        base = await in_thread(base_branch, top, remote, options.base)
-        check_not_default(check_branch(name, top), base)
-        branch = await in_thread(existing_branch, top, remote, name, base)
-        facts = await validated(workspace, top, remote, branch, None, work.redactor, options, tell)
-        credentials = forge.credentials if forge is not None else None
-        await in_thread(push, remote, branch.commit, branch.name, top, credentials)
-        if forge is None:
-            return await _reported(work, remote, branch, facts, credentials)
-        return await _pull_request(work, forge.client, branch, None, facts)
+        yield _Work(
+            workspace=workspace,
+            top=top,
+            remote=remote,
+            forge=forge,
+            options=options,
+            redactor=Redactor(top, os.environ),
+            tell=tell,
+        )
     finally:
         if forge is not None:
             await forge.client.close()
 
 
+async def _proposed(work: _Work, branch: ProposedBranch, source: ChangeSource | None) -> ProposedChange:
+    facts = await validated(
+        work.workspace, work.top, work.remote, branch, source, work.redactor, work.options, work.tell
+    )
+    credentials = work.forge.credentials if work.forge is not None else None
+    work.tell(f"Pushing {branch.name} to {work.remote.shown}")
+    await in_thread(push, work.remote, branch.commit, branch.name, work.top, credentials)
+    if work.forge is None:
+        return await _reported(work, branch, facts)
+    return await _pull_request(work, work.forge.client, branch, source, facts)
+
+
 async def _commit(
-    work: _Work, remote: Remote, folder: Path | None, names: list[str] | ChangeSource
+    work: _Work, folder: Path | None, names: list[str] | ChangeSource
 ) -> tuple[ChangeSource, ProposedBranch]:
-    top, options = work.top, work.options
+    top, remote, options = work.top, work.remote, work.options
     base = await in_thread(base_branch, top, remote, options.base)
     source = names if isinstance(names, ChangeSource) else await gather(work.workspace, folder, top, names)
     subject = options.title or source.subject
@@ -320,16 +329,12 @@ def told(validation: Validation) -> dict[str, Any]:
     return {"path": validation.path, "output": validation.output, **sides, "results": results}
 
 
-async def _reported(
-    work: _Work, remote: Remote, branch: ProposedBranch, facts: ProposalFacts, credentials: Credentials | None
-) -> ProposedChange:
+async def _reported(work: _Work, branch: ProposedBranch, facts: ProposalFacts) -> ProposedChange:
     """Of a plain remote: the description goes beside the branch, as a file on the branch of reports."""
-    from ..reports.report_branch import BRANCH, push_files
-
     body = _body(work, facts, work.options.body or "", check_refs(work.options.refs))
     path = f"proposals/{branch.name.replace('/', '-')}.md"
     files: dict[str, bytes] = {path: f"# {work.options.title or branch.name}\n\n{body}\n".encode()}
-    await in_thread(push_files, work.top, remote, BRANCH, files, f"report: {branch.name}", credentials)
-    work.tell(f"{remote.shown} is no forge: the branch is there, and the report is {path} on its branch {BRANCH}")
+    await in_thread(push_files, work.top, work.remote, BRANCH, files, f"report: {branch.name}", None)
+    work.tell(f"{work.remote.shown} is no forge: the branch is there, and the report is {path} on its branch {BRANCH}")
     made = outcome(branch, facts, None, opened=False)
     return msgspec.structs.replace(made, report=f"{BRANCH}:{path}")

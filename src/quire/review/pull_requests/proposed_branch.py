@@ -25,7 +25,7 @@ from ...git.plumbing.commit_tree import commit_files, file_at
 from ...git.plumbing.git_call import checked
 from ...git.plumbing.remote import Remote, default_branch, fetch
 from ...git.revisions import FileRevision, merge_versions
-from ..redaction import Redactor
+from ..redactor import Redactor
 
 PREFIX = "agent/"
 

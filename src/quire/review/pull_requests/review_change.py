@@ -17,7 +17,7 @@ from ...git.repository import the_repository
 from ...workspace.protocol import Workspace
 from ..forges.find_forge import find_forge
 from ..forges.forge import Forge, PullRequest
-from ..redaction import Redactor
+from ..redactor import Redactor
 from .description import REVIEW_MARKER, Check, ProposalFacts, review_comment
 from .propose_change import ProposeOptions, status_of, validated
 from .proposed_branch import ProposedBranch

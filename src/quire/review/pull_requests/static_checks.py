@@ -16,7 +16,7 @@ from ...formats import registry
 from ...git.plumbing.commit_tree import file_at
 from ...git.plumbing.git_call import checked
 from ...kernels.requirements import needs_of
-from ..markdown import code
+from ..markdown_text import code
 from ..validation.validation_run import Validation
 from .description import Check
 from .notebook_pairs import looks_like_notebook

@@ -12,7 +12,7 @@ import msgspec
 from ...core.errors import BadInput
 from ...formats.html.escape import escape
 from ...formats.html.page_frame import page
-from ..markdown import code, table
+from ..markdown_text import code, table
 from .report_entry import ReportEntry
 
 IndexFormat: TypeAlias = Literal["markdown", "html"]

@@ -18,7 +18,7 @@ from ...git.plumbing.remote import Remote, default_branch, find_remote
 from ...git.repository import find_repository, the_repository
 from ...workspace.protocol import Workspace
 from ..forges.find_forge import push_credentials
-from ..redaction import Redactor
+from ..redactor import Redactor
 from .index_page import LIST, IndexFormat, index_files, read_list, with_entries
 from .report_branch import BRANCH, push_files
 from .report_entry import Report, ReportEntry, report_of
@@ -43,7 +43,7 @@ class ReportOptions(msgspec.Struct, frozen=True, kw_only=True):
     push: bool = True
 
 
-class Published(msgspec.Struct, frozen=True, kw_only=True):
+class PublishedReports(msgspec.Struct, frozen=True, kw_only=True):
     """What was published."""
 
     where: str
@@ -56,7 +56,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 
 async def publish(
     workspace: Workspace, at: Path, names: Sequence[str], options: ReportOptions, tell: Tell
-) -> Published:
+) -> PublishedReports:
     """Publish executed notebooks (files or runs), with an index of all that is published there."""
     repository = find_repository(at)
     redactor = Redactor(repository.top if repository is not None else at, os.environ)
@@ -72,7 +72,7 @@ async def publish(
 # ---- A branch that is never checked out
 
 
-def _to_branch(top: Path, reports: list[Report], options: ReportOptions, tell: Tell) -> Published:
+def _to_branch(top: Path, reports: list[Report], options: ReportOptions, tell: Tell) -> PublishedReports:
     remote = _remote(top, options)
     if options.commit == current_branch(top):
         raise BadInput(f"{options.commit} is checked out here. Name another branch, or pass --commit here.")
@@ -92,7 +92,9 @@ def _to_branch(top: Path, reports: list[Report], options: ReportOptions, tell: T
     commit = push_files(top, remote, options.commit, files, f"report: {names}\n", credentials)
     where = f"{options.commit} at {remote.shown}" if remote is not None else options.commit
     tell(f"Published {len(reports)} on {where}")
-    return Published(where=where, commit=commit, paths=_paths(reports), removed=removed, pushed=remote is not None)
+    return PublishedReports(
+        where=where, commit=commit, paths=_paths(reports), removed=removed, pushed=remote is not None
+    )
 
 
 def _remote(top: Path, options: ReportOptions) -> Remote | None:
@@ -124,7 +126,7 @@ def _paths(reports: list[Report]) -> list[str]:
 # ---- The work tree
 
 
-def _here(top: Path, reports: list[Report], options: ReportOptions) -> Published:
+def _here(top: Path, reports: list[Report], options: ReportOptions) -> PublishedReports:
     """Write to `runs/` and commit it on the branch that is checked out; that is pushed with everything else."""
     branch, head = current_branch(top), commit_of("HEAD", top)
     if branch is None or head is None:
@@ -145,13 +147,13 @@ def _here(top: Path, reports: list[Report], options: ReportOptions) -> Published
         move_branch(branch, commit, head, top)
         restore_index(list(files), top)
     paths = [f"{FOLDER}/{path}" for path in _paths(reports)]
-    return Published(where=f"{FOLDER}/ on {branch}", commit=commit, paths=paths, removed=gone)
+    return PublishedReports(where=f"{FOLDER}/ on {branch}", commit=commit, paths=paths, removed=gone)
 
 
 # ---- Object storage
 
 
-def _to_storage(to: str, reports: list[Report], options: ReportOptions) -> Published:
+def _to_storage(to: str, reports: list[Report], options: ReportOptions) -> PublishedReports:
     base = to.rstrip("/")
     if "://" not in base:
         raise BadInput(f"{to!r} is no address in object storage. Write s3://bucket/prefix; or leave --to out.")
@@ -163,4 +165,4 @@ def _to_storage(to: str, reports: list[Report], options: ReportOptions) -> Publi
     # The list comes last: what it names is there by then.
     for path in sorted(made, key=lambda path: path == LIST):
         remote_file(f"{base}/{path}", os.environ).write(io.BytesIO(made[path]))
-    return Published(where=shown_address(base), commit=None, paths=_paths(reports), removed=gone, pushed=True)
+    return PublishedReports(where=shown_address(base), commit=None, paths=_paths(reports), removed=gone, pushed=True)

@@ -23,7 +23,7 @@ from ...runs.records.run_records import run_of
 from ...runs.records.run_snapshot import as_left
 from ...workspace.clock import now
 from ...workspace.protocol import Workspace
-from ..redaction import Redactor
+from ..redactor import Redactor
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}")
 _MOST_RESULTS = 12

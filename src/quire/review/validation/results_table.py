@@ -9,7 +9,7 @@ from msgspec import UNSET
 from ...core.values import Json
 from ...formats.value_text import value_text
 from ...runs.records.run_comparison import ValuePair
-from ..markdown import block, code, table
+from ..markdown_text import block, code, table
 from .changed_outputs import changed_outputs
 from .validation_run import RunAtCommit, Validation
 

@@ -31,7 +31,7 @@ from ...runs.request import RunRequest
 from ...runs.run_file import ended, run_file
 from ...workspace.protocol import Workspace
 from ..forges.find_forge import known_tokens
-from ..redaction import Redactor
+from ..redactor import Redactor
 
 LIMIT_SECONDS = 900.0
 """How long a validation run may take, where nobody says otherwise."""
