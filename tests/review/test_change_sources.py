@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 
 from quire.connection import connect
-from quire.core.errors import BadInput, NotFound
+from quire.core.errors import BadInput, NotFound, QuireError
+from quire.core.events import Scope
 from quire.review.pull_requests.change_sources import ChangeSource, gather
+from quire.verbs.answers.answer import Here
+from quire.verbs.arguments import ProposeArguments
+from quire.verbs.edit import propose
+from quire.workspace.identity.identities import agent
 
 from .clone import LOWER, PATH, Clone
 
@@ -114,6 +119,29 @@ def test_a_fixed_run_is_proposed_as_its_source_with_its_parameters(inside: Clone
     assert (found.kind, found.parameters) == ("run", {"threshold": 0.5})
     assert "raise SystemError" not in said(found)
     assert "injected" not in said(found)
+
+
+@pytest.mark.parametrize(
+    ("asks", "may_start", "wanted", "said"),
+    [
+        (("run",), True, {}, "has to ask before it may run"),
+        ((), False, {}, "No pull request can be made from here"),
+        ((), True, {"run": "changed"}, "Leave `run` out"),
+    ],
+)
+def test_an_agent_makes_no_pull_request_where_it_may_not(
+    live: Clone, asks: tuple[Scope, ...], may_start: bool, wanted: dict[str, Any], said: str
+) -> None:
+    async def proposed() -> None:
+        workspace = await connect(live.top, agent("claude", asks))
+        here = Here(workspace=workspace, folder=live.top, may_start=may_start)
+        try:
+            await propose(here, ProposeArguments(notebook="fleet", why="x", pull_request=True, **wanted))
+        finally:
+            await workspace.close()
+
+    with pytest.raises(QuireError, match=said):
+        asyncio.run(proposed())
 
 
 def test_what_is_nothing_is_told(inside: Clone) -> None:

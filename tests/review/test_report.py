@@ -12,7 +12,7 @@ import pytest
 from ..command import QUIRE
 from ..object_storage import ACCESS_KEY, SECRET_KEY, S3Server, s3_server
 from .clone import Clone
-from .forge_server import GiteaStandIn
+from .forge_server import TOKEN, GiteaStandIn
 
 
 def executed(clone: Clone, name: str, value: int, run: str, at: str = "2026-11-19") -> str:
@@ -64,6 +64,18 @@ def test_reports_go_to_a_branch_that_is_never_checked_out(clone: Clone, gitea: G
     assert "<html" in gitea.git("show", "reports:2026-11-19/sales-01runa.html")
     # It has no history in common with the code.
     assert clone.git("rev-list", "--max-parents=0", "reports") != clone.git("rev-list", "--max-parents=0", "main")
+
+
+def test_what_a_notebook_shows_of_secrets_is_not_published(clone: Clone, gitea: GiteaStandIn) -> None:
+    made = clone.top / executed(clone, "sales", 41, "01RUNA")
+    secret, key = "s3cr3t-value-0123456789", f"ghp_{'a' * 36}"
+    shown = f"{secret} {key} {TOKEN} https://ada:hunter22@example.org"
+    made.write_text(made.read_text().replace("read ", f"read {shown} "))
+    done = clone.call("report", str(made), DB_PASSWORD=secret)
+    assert done.returncode == 0, done.stderr
+    for path in gitea.git("ls-tree", "-r", "--name-only", "reports").split():
+        text = gitea.git("show", f"reports:{path}") + done.stderr
+        assert not any(each in text for each in (secret, key, TOKEN, "hunter22", str(clone.top)))
 
 
 def test_somebody_who_publishes_at_the_same_time_loses_nothing(clone: Clone, gitea: GiteaStandIn) -> None:

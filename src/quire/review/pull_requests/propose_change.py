@@ -24,7 +24,7 @@ from ...git.plumbing.commit_tree import file_at
 from ...git.plumbing.remote import Remote, common_commit, find_remote, push
 from ...git.repository import the_repository
 from ...workspace.protocol import Workspace
-from ..forges.find_forge import FoundForge, find_forge
+from ..forges.find_forge import FoundForge, find_forge, place_of
 from ..forges.forge import CommitStatus, Forge, PullRequest
 from ..redactor import Redactor
 from ..reports.report_branch import BRANCH, push_files
@@ -335,6 +335,8 @@ async def _reported(work: _Work, branch: ProposedBranch, facts: ProposalFacts) -
     path = f"proposals/{branch.name.replace('/', '-')}.md"
     files: dict[str, bytes] = {path: f"# {work.options.title or branch.name}\n\n{body}\n".encode()}
     await in_thread(push_files, work.top, work.remote, BRANCH, files, f"report: {branch.name}", None)
+    if place_of(work.remote.url) is not None:
+        work.tell("If the remote is on a forge after all, say on which: git config quire.forge gitea, github or gitlab")
     work.tell(f"{work.remote.shown} is no forge: the branch is there, and the report is {path} on its branch {BRANCH}")
     made = outcome(branch, facts, None, opened=False)
     return msgspec.structs.replace(made, report=f"{BRANCH}:{path}")
