@@ -9,7 +9,7 @@ const FOLDERS = ["core", "sync", "actions", "editor", "outputs", "frame", "ui", 
 const SCREENS = [
   ...["notebook", "proposals", "activity", "people", "params", "home", "runs", "settings"],
   ...["runtime", "history", "find", "outline", "files", "shell"],
-  ...["comments", "since", "moments", "reading", "sharing", "tour"],
+  ...["comments", "since", "moments", "reading", "sharing", "tour", "review"],
 ]
 
 /** Which of our folders each one may import, and which packages. A screen imports all but other screens. */

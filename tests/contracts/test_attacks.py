@@ -31,6 +31,7 @@ from quire.core.ids import (
     RuntimeId,
     TokenId,
 )
+from quire.core.notebook.reviews import review_log
 from quire.core.text import source_hash
 from quire.stores.blobs.memory_blobs import MemoryBlobs
 from quire.stores.memory_store import MemoryStore
@@ -50,7 +51,7 @@ NEEDS: dict[str, str] = {
     **dict.fromkeys(["notebook_created", "notebook_renamed", "notebook_archived", "metadata_set"], "edit"),
     **dict.fromkeys(["conflict_raised", "conflict_resolved", "outputs_imported"], "edit"),
     **dict.fromkeys(["proposal_made", "proposal_withdrawn", "comment_added", "comment_edited"], "edit"),
-    "comment_resolved": "edit",
+    **dict.fromkeys(["comment_resolved", "review_opened", "cell_reviewed", "review_answered"], "edit"),
     **dict.fromkeys(["file_bound", "file_merged"], "bind"),  # and edit, which whoever has it here has, too
     "proposal_expired": "nobody",  # Quire itself, when the time has come
     **dict.fromkeys(["proposal_accepted", "proposal_declined"], "approve"),
@@ -116,6 +117,7 @@ WHO: dict[str, Who] = {
 CHANGES = {"cell_added", "cell_removed", "cell_moved", "cell_kind_changed", "cell_named", "cell_tagged"}
 PROPOSABLE = CHANGES | {"cell_metadata_set", "source_edited", "execution_requested", "scratch_requested"}
 TALK = {"proposal_made", "proposal_withdrawn", "comment_added", "comment_edited", "comment_resolved"}
+TALK |= {"review_opened", "cell_reviewed", "review_answered"}
 
 
 def is_allowed(who: Who, tag: str, place: str) -> bool:
@@ -209,6 +211,8 @@ class World:
         await self.say(
             me, log, msgspec.structs.replace(proposed, proposal=OWN), e.CommentAdded(comment=COMMENT, text="?")
         )
+        subject = e.ProposalSubject(log=log, proposal=P)
+        await self.say(self.files, review_log(subject), e.ReviewOpened(name="review", subject=subject))
         await self.say(self.files, log, e.ConflictRaised(conflict=CONFLICT, cell=C, base="", ours="1", theirs="2"))
         for run in ("queued", "claimed"):
             requested = e.RunRequested(name="r", source=e.RunSource(notebook=log))
@@ -293,6 +297,10 @@ def attempts(world: World, place: str) -> Iterator[tuple[LogId, KnownEvent]]:
     yield run_queued, e.RunCancelRequested()
     yield run_claimed, e.RunStarted(epoch=run_epoch)
     yield run_claimed, e.RunFinished(epoch=run_epoch, status="error")
+    subject, review = e.ProposalSubject(log=log, proposal=OWN), review_log(e.ProposalSubject(log=log, proposal=P))
+    yield review_log(subject), e.ReviewOpened(name="another", subject=subject)
+    yield review, e.CellReviewed(cell=C, version="0" * 64)
+    yield review, e.ReviewAnswered(answer="declined")
     workspace: list[KnownEvent] = [
         e.ActorKnown(actor=STRANGER),
         e.RoleSet(actor=STRANGER, role="viewer", notebook=log),

@@ -78,7 +78,8 @@ def test_every_event_is_an_act_of_some_kind_or_a_step_of_an_execution() -> None:
 def test_a_filter_reads_what_carries_its_acts() -> None:
     assert "proposal_accepted" in types_of(["edits"])
     assert {"execution_finished", "proposal_accepted"} <= types_of(["runs"])
-    assert types_of(["comments"]) == {"comment_added", "comment_edited", "comment_resolved"}
+    said = {"comment_added", "comment_edited", "comment_resolved"}
+    assert types_of(["comments"]) == said | {"review_opened", "cell_reviewed", "review_answered"}
     assert "stream_appended" not in types_of()
 
 

@@ -51,6 +51,10 @@ const MomentView = lazy(() => import("./moments/MomentView.tsx"))
 const ReadingPage = lazy(() => import("./reading/ReadingPage.tsx"))
 const ReadingForm = lazy(() => import("./params/ReadingForm.tsx"))
 const ComparePage = lazy(() => import("./moments/ComparePage.tsx"))
+const ReviewPage = lazy(() => Promise.all([import("./review/ReviewPage.tsx"), import("./comments/of_review.tsx")]).then(([{ default: Page }, { REVIEW_COMMENTS }]) => ({
+    default: (props: { readonly log: string; readonly parts: OpenParts; readonly nonce: string }) => <Page {...props} comments={REVIEW_COMMENTS} />,
+  })),
+)
 const NotebookPage = lazy(() => loadNotebook().then((module) => ({ default: module.NotebookPage })))
 
 /** Fetch the code of a page while this browser still signs in. */
@@ -154,6 +158,14 @@ function Pages({ parts, preferences, nonce }: Omit<AppProps, "refusal">) {
           </>
         )}
       </Route>
+      <Route path="/reviews/:log">
+        {({ log }) => (
+          <>
+            <ReviewPage key={log} log={decoded(log)} parts={parts} nonce={nonce} />
+            <PageKeys load={loadReviewKeys} />
+          </>
+        )}
+      </Route>
       <Route path="/runs">
         <RunsPage parts={parts} RunAgainForm={RunAgainForm} />
         <PageKeys load={loadRunKeys} />
@@ -166,6 +178,7 @@ function Pages({ parts, preferences, nonce }: Omit<AppProps, "refusal">) {
   )
 }
 
+const loadReviewKeys = () => import("./review/actions.ts").then((module) => module.REVIEW_ACTIONS)
 const loadRunKeys = () => import("./runs/use_table_keys.ts").then((module) => module.TABLE_KEYS)
 
 function NotebookRoute({ log, parts, nonce }: { readonly log: string; readonly parts: OpenParts; readonly nonce: string }) {

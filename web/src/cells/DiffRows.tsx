@@ -4,7 +4,7 @@
  */
 
 import { Fragment, useEffect, useRef, useState } from "react"
-import type { RefObject } from "react"
+import type { ReactNode, RefObject } from "react"
 
 import { visible } from "../core/visible.ts"
 import { StaticCode } from "../editor/StaticCode.tsx"
@@ -21,11 +21,32 @@ export interface DiffRowsProps {
   readonly outputs: { readonly old: OutputContext; readonly new: OutputContext }
   /** What the two sides are called, for screen readers and above outputs: "at event 12", "now". */
   readonly labels: { readonly old: string; readonly new: string }
+  readonly extras?: DiffExtras
 }
 
-export function DiffRows({ compared, outputs, labels }: DiffRowsProps) {
+/** A line of one side of a changed cell; counts from 1. */
+export interface LinePlace {
+  readonly row: DiffRow
+  readonly side: "old" | "new"
+  readonly line: number
+}
+
+/** What a page adds to the rows: a review has boxes, comments on cells and lines, and folds what was looked at. */
+export interface DiffExtras {
+  /** At the end of a cell's heading. */
+  readonly head: (row: DiffRow) => ReactNode
+  /** Below a cell. */
+  readonly foot: (row: DiffRow) => ReactNode
+  /** Whether only the heading of a cell is shown. */
+  readonly isFolded: (row: DiffRow) => boolean
+  /** Below a line; null: nothing. A line that has something is never folded away. */
+  readonly below: (place: LinePlace) => ReactNode
+  readonly onLine: ((place: LinePlace) => void) | null
+}
+
+export function DiffRows({ compared, outputs, labels, extras }: DiffRowsProps) {
   const list = useRef<HTMLDivElement>(null)
-  useChangeKeys(list)
+  useChangeKeys(list, extras === undefined)
   return (
     <div ref={list} className={css["rows"]} data-diff-rows>
       {compared.facts.length > 0 && (
@@ -38,7 +59,7 @@ export function DiffRows({ compared, outputs, labels }: DiffRowsProps) {
         group.kind === "same" ? (
           <SameRows key={group.key} rows={group.rows} language={compared.language} />
         ) : (
-          <ChangedRow key={group.key} row={group.row} outputs={outputs} labels={labels} />
+          <ChangedRow key={group.key} row={group.row} outputs={outputs} labels={labels} extras={extras} />
         ),
       )}
     </div>
@@ -82,8 +103,9 @@ function SameRows({ rows, language }: { readonly rows: readonly DiffRow[]; reado
 
 // ---- A cell that changed
 
-function ChangedRow({ row, outputs, labels }: { readonly row: DiffRow } & Pick<DiffRowsProps, "outputs" | "labels">) {
+function ChangedRow({ row, outputs, labels, extras }: { readonly row: DiffRow; readonly extras: DiffExtras | undefined } & Pick<DiffRowsProps, "outputs" | "labels">) {
   const title = titleOf(row)
+  const isFolded = extras?.isFolded(row) ?? false
   return (
     <section className={css["row"]} data-state={row.state} data-change data-cell={row.cell} aria-label={`${title}, ${stateOf(row)}`} tabIndex={-1}>
       <h2 className={css["head"]}>
@@ -94,10 +116,16 @@ function ChangedRow({ row, outputs, labels }: { readonly row: DiffRow } & Pick<D
           </span>
         ))}
         <span className={css["state"]}>{stateOf(row)}</span>
+        {extras?.head(row)}
       </h2>
-      <Lines row={row} />
-      <BothOutputs row={row} outputs={outputs} labels={labels} />
-      {row.facts.length > 0 && <Facts facts={row.facts} />}
+      {!isFolded && (
+        <>
+          <Lines row={row} extras={extras} />
+          <BothOutputs row={row} outputs={outputs} labels={labels} />
+          {row.facts.length > 0 && <Facts facts={row.facts} />}
+        </>
+      )}
+      {extras?.foot(row)}
     </section>
   )
 }
@@ -114,13 +142,18 @@ function stateOf({ state, old, lines, facts, outputs_differ: outputsDiffer }: Di
   return `moved from ${old?.number ?? "elsewhere"}${also}`
 }
 
+interface LinesProps {
+  readonly row: DiffRow
+  readonly extras: DiffExtras | undefined
+}
+
 /** The source line by line; of one that did not change, the line by which it is known. */
-function Lines({ row }: { readonly row: DiffRow }) {
+function Lines({ row, extras }: LinesProps) {
   if (row.lines.length > 0) {
     return (
       <div className={css["lines"]} role="table" aria-label="Source">
         {stretches(row.lines).map((stretch, index) => (
-          <OneStretch key={index} stretch={stretch} />
+          <OneStretch key={index} stretch={stretch} row={row} extras={extras} />
         ))}
       </div>
     )
@@ -129,13 +162,14 @@ function Lines({ row }: { readonly row: DiffRow }) {
   return line ? <p className={css["which"]}>{visible(line)}</p> : null
 }
 
-function OneStretch({ stretch }: { readonly stretch: Stretch }) {
-  const [isOpen, setOpen] = useState(stretch.kind === "lines")
-  if (isOpen) return stretch.pairs.map((numbered) => <PairOfLines key={`${numbered.oldNumber} ${numbered.newNumber}`} {...numbered} />)
+function OneStretch({ stretch, row, extras }: LinesProps & { readonly stretch: Stretch }) {
+  const [isUnfolded, setUnfolded] = useState(stretch.kind === "lines")
+  const isOpen = isUnfolded || (extras !== undefined && stretch.pairs.some((pair) => belowPair(row, extras, pair).length > 0))
+  if (isOpen) return stretch.pairs.map((numbered) => <PairOfLines key={`${numbered.oldNumber} ${numbered.newNumber}`} numbered={numbered} row={row} extras={extras} />)
   return (
     <div role="row" className={css["gap"]}>
       <span role="cell">
-        <button type="button" className={css["fold"]} onClick={() => setOpen(true)}>
+        <button type="button" className={css["fold"]} onClick={() => setUnfolded(true)}>
           {stretch.pairs.length} lines are the same
         </button>
       </span>
@@ -143,23 +177,58 @@ function OneStretch({ stretch }: { readonly stretch: Stretch }) {
   )
 }
 
-function PairOfLines({ pair, oldNumber, newNumber }: NumberedPair) {
+/** What stands below a pair of lines, by side. */
+function belowPair(row: DiffRow, extras: DiffExtras, { pair, oldNumber, newNumber }: NumberedPair): (readonly ["old" | "new", ReactNode])[] {
+  const places: LinePlace[] = []
+  if (pair.old) places.push({ row, side: "old", line: oldNumber })
+  if (pair.new) places.push({ row, side: "new", line: newNumber })
+  return places.flatMap((place) => {
+    const below = extras.below(place)
+    return below === null ? [] : [[place.side, below] as const]
+  })
+}
+
+function PairOfLines({ numbered, row, extras }: LinesProps & { readonly numbered: NumberedPair }) {
+  const { pair, oldNumber, newNumber } = numbered
   const isSame = pair.old?.sign === " "
+  const on = (side: "old" | "new", line: number) => (extras?.onLine ? () => extras.onLine?.({ row, side, line }) : null)
   return (
-    <div role="row" className={css["pair"]} data-same={isSame || undefined}>
-      <Side line={pair.old} number={oldNumber} side="old" />
-      <Side line={pair.new} number={newNumber} side="new" />
-    </div>
+    <>
+      <div role="row" className={css["pair"]} data-same={isSame || undefined}>
+        <Side line={pair.old} number={oldNumber} side="old" onLine={on("old", oldNumber)} />
+        <Side line={pair.new} number={newNumber} side="new" onLine={on("new", newNumber)} />
+      </div>
+      {extras &&
+        belowPair(row, extras, numbered).map(([side, below]) => (
+          <div key={side} role="row" className={css["below"]}>
+            <div role="cell">{below}</div>
+          </div>
+        ))}
+    </>
   )
 }
 
-function Side({ line, number, side }: { readonly line: DiffLine | null; readonly number: number; readonly side: "old" | "new" }) {
+interface SideProps {
+  readonly line: DiffLine | null
+  readonly number: number
+  readonly side: "old" | "new"
+  readonly onLine: (() => void) | null
+}
+
+function Side({ line, number, side, onLine }: SideProps) {
   if (!line) return <span role="cell" className={css["none"]} />
   return (
     <span role="cell" className={css["line"]} data-sign={line.sign} data-side={side}>
-      <span className={css["number"]} aria-hidden="true">
-        {number}
-      </span>
+      {onLine ? (
+        // Reached by keys of the page: as many stops of the Tab key as there are lines would be none at all.
+        <button type="button" tabIndex={-1} className={css["number"]} data-line={number} aria-label={`Comment on line ${number}, ${side === "old" ? "before" : "after"}`} onClick={onLine}>
+          {number}
+        </button>
+      ) : (
+        <span className={css["number"]} aria-hidden="true">
+          {number}
+        </span>
+      )}
       <span className={css["sign"]}>{line.sign === " " ? "" : line.sign === "-" ? "−" : "+"}</span>
       <code>
         {line.parts.map((part, index) => (index % 2 ? <mark key={index}>{visible(part)}</mark> : <Fragment key={index}>{visible(part)}</Fragment>))}
@@ -231,8 +300,9 @@ function Fact({ text, sign }: { readonly text: string; readonly sign: "-" | "+" 
 
 // ---- Keys
 
-function useChangeKeys(list: RefObject<HTMLDivElement | null>): void {
+function useChangeKeys(list: RefObject<HTMLDivElement | null>, isWanted: boolean): void {
   useEffect(() => {
+    if (!isWanted) return undefined
     const press = (event: KeyboardEvent): void => {
       const by = { j: 1, k: -1 }[event.key]
       if (by === undefined || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
@@ -240,15 +310,15 @@ function useChangeKeys(list: RefObject<HTMLDivElement | null>): void {
     }
     addEventListener("keydown", press)
     return () => removeEventListener("keydown", press)
-  }, [list])
+  }, [list, isWanted])
 }
 
-function isTyping(target: EventTarget | null): boolean {
+export function isTyping(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest("input, textarea, select, dialog, [contenteditable=true]") !== null
 }
 
 /** Focus the next change, or the one before; from outside, the first or the last. */
-function goToChange(list: HTMLDivElement | null, by: number): boolean {
+export function goToChange(list: HTMLElement | null, by: number): boolean {
   const changes = [...(list?.querySelectorAll<HTMLElement>("[data-change]") ?? [])]
   const at = changes.findIndex((change) => change.contains(document.activeElement))
   const next = changes[at < 0 && by < 0 ? changes.length - 1 : Math.min(Math.max(at + by, 0), changes.length - 1)]

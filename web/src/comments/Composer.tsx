@@ -6,22 +6,25 @@ import type { KeyboardEvent } from "react"
 import type { CellId, CommentId, KnownEvent } from "../core/types.gen.ts"
 import { useValue } from "../hooks/values.ts"
 import type { DraftTarget } from "../sync/comment_drafts.ts"
-import type { PageContext } from "../sync/notebook_page.ts"
 import { Button } from "../ui/Button.tsx"
 import { PanelNote } from "../ui/Panel.tsx"
 import css from "./Comments.module.css"
 import { MentionList } from "./MentionList.tsx"
 import { commentsOf } from "./state.ts"
+import type { CommentsContext } from "./state.ts"
 import { useMention } from "./use_mention.ts"
 
 interface NewComment {
   readonly text: string
   readonly cell: CellId | null
   readonly reply_to: CommentId | null
+  /** The line that it is about, of the source of that hash. */
+  readonly line?: number
+  readonly source_hash?: string
 }
 
 interface Props {
-  readonly context: PageContext
+  readonly context: CommentsContext
   readonly target: DraftTarget
   readonly label: string
   /** What a new comment is about. */

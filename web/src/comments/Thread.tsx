@@ -6,7 +6,6 @@ import { awaits } from "../core/comments.ts"
 import type { CommentThread } from "../core/comments.ts"
 import type { Comment, CommentId } from "../core/types.gen.ts"
 import { useValue } from "../hooks/values.ts"
-import type { PageContext } from "../sync/notebook_page.ts"
 import { Button } from "../ui/Button.tsx"
 import { PanelNote } from "../ui/Panel.tsx"
 import { Person, personText } from "../ui/Person.tsx"
@@ -15,8 +14,9 @@ import { CommentText } from "./CommentText.tsx"
 import css from "./Comments.module.css"
 import { Composer } from "./Composer.tsx"
 import { commentsOf, mayComment } from "./state.ts"
+import type { CommentsContext } from "./state.ts"
 
-export function Thread({ context, thread }: { readonly context: PageContext; readonly thread: CommentThread }) {
+export function Thread({ context, thread }: { readonly context: CommentsContext; readonly thread: CommentThread }) {
   const { live, open } = context
   const state = commentsOf(context)
   const isAnswered = useValue(state.composed).has(`reply:${thread.id}`)
@@ -60,7 +60,7 @@ export function Thread({ context, thread }: { readonly context: PageContext; rea
 }
 
 interface OneCommentProps {
-  readonly context: PageContext
+  readonly context: CommentsContext
   readonly id: CommentId
   readonly comment: Comment
 }

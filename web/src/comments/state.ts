@@ -2,7 +2,7 @@
 
 import { awaits, threads } from "../core/comments.ts"
 import type { CommentThread } from "../core/comments.ts"
-import type { CellId, Comment, CommentId } from "../core/types.gen.ts"
+import type { ActorId, CellId, Comment, CommentId } from "../core/types.gen.ts"
 import type { Readable } from "../hooks/values.ts"
 import { CommentDrafts } from "../sync/comment_drafts.ts"
 import type { DraftTarget } from "../sync/comment_drafts.ts"
@@ -10,6 +10,13 @@ import type { Live } from "../sync/live.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { Value } from "../sync/store.ts"
 import type { Listener, Stop } from "../sync/store.ts"
+
+/** What comments need to know of the page that they stand on. */
+export interface CommentsContext extends Pick<PageContext, "live" | "open" | "log" | "parts" | "clock" | "notify"> {
+  readonly presence: Pick<PageContext["presence"], "others">
+  /** Whom an @ can address beside those that the log knows. */
+  readonly involved?: readonly ActorId[]
+}
 
 type Comments = ReadonlyMap<CommentId, Comment>
 
@@ -36,7 +43,7 @@ export class CommentsState {
   readonly #live: Live
   readonly #me: string
 
-  constructor({ live, open, log, parts }: PageContext) {
+  constructor({ live, open, log, parts }: CommentsContext) {
     this.#live = live
     this.#me = open.me.actor
     this.drafts = new CommentDrafts(log, parts.storage)
@@ -123,13 +130,13 @@ function kept(make: () => ReadonlySet<CellId>): () => ReadonlySet<CellId> {
 const STATES = new WeakMap<Live, CommentsState>()
 
 /** The comments of the notebook that is open in this window. */
-export function commentsOf(context: PageContext): CommentsState {
+export function commentsOf(context: CommentsContext): CommentsState {
   const state = STATES.get(context.live) ?? new CommentsState(context)
   STATES.set(context.live, state)
   return state
 }
 
 /** Whether this person may say something: who may only read is told so by the server. */
-export function mayComment({ open }: PageContext): boolean {
+export function mayComment({ open }: Pick<CommentsContext, "open">): boolean {
   return open.me.scopes.includes("edit")
 }

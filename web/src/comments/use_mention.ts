@@ -3,9 +3,9 @@
 import { useId, useRef, useState } from "react"
 import type { KeyboardEvent, RefObject } from "react"
 
-import type { PageContext } from "../sync/notebook_page.ts"
 import { actorsIn, addressees, begunMention, matching } from "./known_actors.ts"
 import type { Addressee } from "./known_actors.ts"
+import type { CommentsContext } from "./state.ts"
 
 export interface MentionCompletion {
   readonly isOpen: boolean
@@ -23,7 +23,7 @@ export interface MentionCompletion {
 }
 
 interface Parts {
-  readonly context: PageContext
+  readonly context: CommentsContext
   readonly field: RefObject<HTMLTextAreaElement | null>
   readonly write: (text: string) => void
 }
@@ -79,13 +79,13 @@ export function useMention({ context, field, write }: Parts): MentionCompletion 
 }
 
 /** Those whom the notebook knows, and who are here. */
-function here({ live, presence, open }: PageContext): readonly Addressee[] {
+function here({ live, presence, open, involved = [] }: CommentsContext): readonly Addressee[] {
   const present = presence.others.get().flatMap(({ actor, onBehalfOf }) => [actor, onBehalfOf ?? actor])
-  return addressees([...actorsIn(live.store.get()), ...present, open.me.actor], open.me.actor)
+  return addressees([...actorsIn(live.store.get()), ...involved, ...present, open.me.actor], open.me.actor)
 }
 
 /** The same with whoever has a token, for who may see those. */
-async function withTokens(context: PageContext): Promise<readonly Addressee[]> {
+async function withTokens(context: CommentsContext): Promise<readonly Addressee[]> {
   const { parts, open } = context
   const tokens = await parts.api.tokens().catch(() => [])
   const others = tokens.filter(({ state }) => state === "valid").map(({ allows }) => allows.actor)

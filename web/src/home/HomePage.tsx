@@ -1,6 +1,6 @@
 /** Home: what waits for you, the notebooks, the last runs. */
 
-import { Suspense, useMemo, useRef, useState } from "react"
+import { lazy, Suspense, useMemo, useRef, useState } from "react"
 import type { ComponentType } from "react"
 
 import type { NotebookSummary, RunSummary } from "../sync/api_types.ts"
@@ -25,6 +25,7 @@ import { useOverview } from "./use_overview.ts"
 import { useSearch } from "./use_search.ts"
 import { WaitingList } from "./WaitingList.tsx"
 
+const ReviewList = lazy(() => import("./ReviewList.tsx"))
 const NO_NOTEBOOKS: readonly NotebookSummary[] = []
 const MOST_RUNS = 10
 
@@ -61,6 +62,11 @@ export default function HomePage({ parts, RunList }: HomePageProps) {
         ) : (
           <>
             {overview && !isFiltered && <WaitingList waiting={overview.waiting} me={me?.actor} />}
+            {overview && !isFiltered && (
+              <Suspense fallback={null}>
+                <ReviewList api={parts.api} me={me?.actor} version={overview} />
+              </Suspense>
+            )}
             <HomeToolbar filter={filter} onFilter={setFilter} filterField={filterField} acts={acts} setDialog={setDialog} />
             {overview ? (
               <NotebookList notebooks={shown} me={me?.actor} filter={filter} acts={acts} setDialog={setDialog} />

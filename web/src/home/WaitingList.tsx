@@ -35,6 +35,11 @@ export function WaitingList({ waiting, me }: { readonly waiting: readonly Waitin
 /** What stands in the place of a text that is empty. */
 const NO_TEXT: Partial<Record<Waiting["kind"], string>> = { proposal: "No reason given" }
 
+/** The log of a review has an id that says so. */
+function isReview(log: string): boolean {
+  return /^review-[0-9a-f]{40}$/.test(log)
+}
+
 function WaitingRow({ item, me }: { readonly item: Waiting; readonly me: string | undefined }) {
   const { icon, words } = KINDS[item.kind]
   const target = item.kind === "proposal" ? `#proposal=${encodeURIComponent(item.id)}` : item.cell ? `#cell=${encodeURIComponent(item.cell)}` : ""
@@ -44,7 +49,7 @@ function WaitingRow({ item, me }: { readonly item: Waiting; readonly me: string 
         <Icon name={icon} />
       </span>
       <span className={rows["title"]}>
-        <a className={rows["link"]} href={`/notebooks/${encodeURIComponent(item.log)}${target}`}>
+        <a className={rows["link"]} href={isReview(item.log) ? `/reviews/${encodeURIComponent(item.log)}` : `/notebooks/${encodeURIComponent(item.log)}${target}`}>
           {item.text || NO_TEXT[item.kind] || item.name}
         </a>
       </span>

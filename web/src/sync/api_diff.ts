@@ -75,11 +75,16 @@ export interface MomentsCompared {
 /** Compare two notebooks or runs, or one at two moments: every cell of both, from the top down. */
 export async function compareMoments(api: Api, a: MomentName, b: MomentName): Promise<MomentsCompared> {
   const answer: MomentsCompared = await api.requests.read(address(["diff"], { a: written(a), b: written(b) }))
-  return { ...answer, rows: answer.rows.map((row) => ({ ...row, old: readCell(row.old), new: readCell(row.new) })) }
+  return { ...answer, rows: readRows(answer.rows) }
 }
 
 function written({ log, seq }: MomentName): string {
   return seq === undefined ? log : `${log}@${seq}`
+}
+
+/** Rows as the server sends them. */
+export function readRows(rows: readonly DiffRow[]): DiffRow[] {
+  return rows.map((row) => ({ ...row, old: readCell(row.old), new: readCell(row.new) }))
 }
 
 /** An execution comes without what is as usual. */

@@ -2,8 +2,8 @@
 
 import type { LogId } from "../core/types.gen.ts"
 
-/** What a comment is about: `cell:ID`, `notebook`, `reply:THREAD`, or `edit:COMMENT`. */
-export type DraftTarget = "notebook" | `cell:${string}` | `reply:${string}` | `edit:${string}`
+/** What a comment is about: `cell:ID`, `line:CELL:HASH:LINE`, `notebook`, `reply:THREAD`, or `edit:COMMENT`. */
+export type DraftTarget = "notebook" | `cell:${string}` | `line:${string}` | `reply:${string}` | `edit:${string}`
 
 type DraftStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">
 

@@ -61,6 +61,7 @@ KINDS: Mapping[str, ActivityKind] = {
     "comment_edited": "comments",
     "comment_resolved": "comments",
     "review_opened": "comments",
+    "cell_reviewed": "comments",
     "review_answered": "comments",
     "file_bound": "files",
     "file_merged": "files",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-<<<<<<< HEAD:src/quire/doors/python/executor.py
 from ...core.errors import BadInput, NotFound
+from ...core.inputs import declared_inputs
 from ...core.params.parameters import Parameter, declared, inspected, tagged_cell
 from ...core.sheet.sheet import Sheet
 from ...core.values import Json, untag
@@ -18,18 +18,6 @@ from ...disk import read_text, write_text
 from ...formats import registry
 from ...runs.api import Place, as_json, as_node, run, text_of, wait_for
 from ...runs.request import RunRequest, read_sheet
-=======
-from ..core.errors import BadInput, NotFound
-from ..core.inputs import declared_inputs
-from ..core.outcome import Outcome
-from ..core.params.parameters import Parameter, declared, inspected, tagged_cell
-from ..core.sheet.sheet import Sheet
-from ..core.values import Json, untag
-from ..disk import read_text, write_text
-from ..formats import registry
-from .api import Place, as_node, run, text_of, wait_for
-from .request import RunRequest, read_sheet
->>>>>>> 0ea820f (Packages are read while the kernel starts; a folder is read again only once it was changed):src/quire/runs/executor.py
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

@@ -6,7 +6,7 @@ import msgspec
 
 from ...core import events as e
 from ...core.errors import BadInput
-from ...core.events import CommentAdded, Draft, KnownEvent, ReviewAnswer, ReviewAnswered
+from ...core.events import CommentAdded, Draft, ReviewAnswer, ReviewAnswered
 from ...core.ids import ActorId, CommentId, LogId
 from ...core.notebook.comments import is_mentioned
 from ...core.notebook.notebook import Review
@@ -40,16 +40,19 @@ async def answer_review(
     if selection is not None and not (answer == "accepted" and isinstance(review.subject, e.ProposalSubject)):
         raise BadInput("Only of a proposal a selection can be accepted.")
     proposed = await _act(here, review, answer, why, selection)
-    events: list[KnownEvent] = []
-    comment = None
-    if answer == "change_asked":
-        author = await _author(here, review)
-        comment = CommentId(new_id())
-        events.append(CommentAdded(comment=comment, text=_addressed(why, author)))
+    comment = await _ask(here, log, review, why) if answer == "change_asked" else None
     said = why if selection is None else f"{why} (some of it)".strip()
-    events.append(ReviewAnswered(answer=answer, why=said))
-    await here.workspace.submit(log, [Draft(id=new_id(), event=event) for event in events])
+    await here.workspace.submit(log, [Draft(id=new_id(), event=ReviewAnswered(answer=answer, why=said))])
     return ReviewVerdict(answer=answer, proposed=proposed, comment=comment)
+
+
+async def _ask(here: Here, log: LogId, review: Review, why: str) -> CommentId:
+    """Say what is to be changed where whoever proposed it looks: in the notebook or run; of a file, in the review."""
+    author = await _author(here, review)
+    said = CommentAdded(comment=CommentId(new_id()), text=_addressed(why, author))
+    where = log if isinstance(review.subject, e.RevisionsSubject) else review.subject.log
+    await here.workspace.submit(where, [Draft(id=new_id(), event=said)])
+    return said.comment
 
 
 async def _act(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import assert_never
 
 import msgspec
@@ -62,13 +63,12 @@ async def sides_of(here: Here, subject: ReviewSubject) -> ReviewSides:
 
 
 async def _of_revisions(here: Here, subject: e.RevisionsSubject) -> ReviewSides:
-    if here.folder is None:
-        raise NotFound(f"{subject.path} is a file, and this server leaves files alone. Serve its folder.")
     await check_file(here, subject.path)
-    place_of(here.folder, subject.path)
+    folder = _folder(here, subject.path)
+    place_of(folder, subject.path)
     check_revision(subject.base)
     check_revision(subject.head)
-    both = await asyncio.to_thread(both_revisions, here.folder, subject.path, subject.base, subject.head)
+    both = await asyncio.to_thread(both_revisions, folder, subject.path, subject.base, subject.head)
     old, new = ({name: each.value for name, each in results_of(sheet).items()} for sheet in both.sheets)
     return ReviewSides(
         old=both.notebooks[0],
@@ -78,6 +78,14 @@ async def _of_revisions(here: Here, subject: e.RevisionsSubject) -> ReviewSides:
     )
 
 
+def _folder(here: Here, path: str) -> Path:
+    if here.folder is None:
+        raise NotFound(
+            f"{path} is a file, and this server leaves files alone (--no-mirror). Serve its folder with them."
+        )
+    return here.folder
+
+
 def _plain(values: dict[str, Json | msgspec.UnsetType]) -> dict[str, Json]:
     """What is too large, or no value, has none here."""
     return {name: None if value is msgspec.UNSET else value for name, value in values.items()}
@@ -85,6 +93,7 @@ def _plain(values: dict[str, Json | msgspec.UnsetType]) -> dict[str, Json]:
 
 async def check_file(here: Here, path: str) -> LogId | None:
     """Refuse a file that the caller may not read; return the notebook that is bound to it, whose rights count."""
+    _folder(here, path)
     bound = await here.workspace.bound_to(path)
     if bound is not None:
         await here.workspace.read(bound)

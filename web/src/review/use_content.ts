@@ -1,0 +1,36 @@
+/** What there is to see in a review, read again when its answer changes and when somebody comes back to the page. */
+
+import { useEffect, useState } from "react"
+
+import type { LogId } from "../core/types.gen.ts"
+import type { Api } from "../sync/api.ts"
+import { readReview } from "../sync/api_reviews.ts"
+import type { ReviewContent } from "../sync/api_reviews.ts"
+
+export interface Found {
+  readonly content: ReviewContent | null
+  /** Why it cannot be shown. */
+  readonly problem: string | null
+}
+
+/** `version` is another value each time it has to be read anew. */
+export function useContent(api: Api, log: LogId, version: unknown): Found {
+  const [found, setFound] = useState<Found>({ content: null, problem: null })
+  const [visits, setVisits] = useState(0)
+  useEffect(() => {
+    const come = (): void => {
+      if (document.visibilityState === "visible") setVisits((before) => before + 1)
+    }
+    document.addEventListener("visibilitychange", come)
+    return () => document.removeEventListener("visibilitychange", come)
+  }, [])
+  useEffect(() => {
+    let isGone = false
+    readReview(api, log).then(
+      (content) => isGone || setFound({ content, problem: null }),
+      (error: unknown) => isGone || setFound(({ content }) => ({ content, problem: error instanceof Error ? error.message : String(error) })),
+    )
+    return () => void (isGone = true)
+  }, [api, log, version, visits])
+  return found
+}
