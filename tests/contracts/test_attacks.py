@@ -116,8 +116,11 @@ WHO: dict[str, Who] = {
 }
 CHANGES = {"cell_added", "cell_removed", "cell_moved", "cell_kind_changed", "cell_named", "cell_tagged"}
 PROPOSABLE = CHANGES | {"cell_metadata_set", "source_edited", "execution_requested", "scratch_requested"}
-TALK = {"proposal_made", "proposal_withdrawn", "comment_added", "comment_edited", "comment_resolved"}
-TALK |= {"review_opened", "cell_reviewed", "review_answered"}
+TALK = {"proposal_made", "proposal_withdrawn", "comment_added", "comment_edited", "comment_resolved"} | {
+    "review_opened",
+    "cell_reviewed",
+    "review_answered",
+}
 
 
 def is_allowed(who: Who, tag: str, place: str) -> bool:

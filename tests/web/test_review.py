@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 from quire.core.text import source_hash
 from quire.workspace.clock import new_id
 
+from ..doors.cli.cli_folder import QuickFolder
 from .app import App, answered
 from .axe import serious
 from .node import needs_packages
@@ -185,6 +187,23 @@ def test_a_review_is_clean_in_every_look(app: App, page: Page, branch: str) -> N
             f"{width}: it is wider than the window"
         )
     assert found == []
+
+
+def test_diff_opens_the_review_that_the_page_shows(app: App, branch: str) -> None:
+    git(app.folder, "checkout", "-q", "main")
+    with ThreadPoolExecutor(1) as pool:
+        words = ("diff", f"main...{branch}", PATH, "--review", "--json")
+        told = pool.submit(QuickFolder(app.folder).quire, *words).result()
+        wrong = pool.submit(QuickFolder(app.folder).quire, "diff", "main", PATH, "--review", status=2).result()
+    assert told["review"] == of_branch(app, branch)
+    assert told["url"].startswith(f"{app.url}/reviews/{told['review']}#sign-in=")
+    assert "quire diff main...HEAD" in wrong.stderr
+    context = app.browser.new_context()
+    page = context.new_page()
+    page.goto(told["url"])
+    expect(page.locator("[data-change]")).to_have_count(2)
+    assert page.url == f"{app.url}/reviews/{told['review']}"
+    context.close()
 
 
 # ---- Proposals

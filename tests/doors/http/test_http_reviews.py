@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from quire.core.diff.align import carry
 from quire.core.diff.diff import diff
 from quire.core.events import Draft
 from quire.core.ids import CellId, EventId, LogId, ProposalId
+from quire.core.notebook.comments import is_mentioned
 from quire.core.notebook.reviews import review_log
 from quire.core.text import source_hash
 from quire.formats import registry
@@ -56,10 +58,10 @@ def _git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository in which a branch changes a notebook, and main goes on elsewhere."""
-    home = tmp_path / "home"
+    home = tmp_path_factory.mktemp("repository")
     file = home / PATH
     file.parent.mkdir(parents=True)
     _git(home, "init", "-q", "-b", "main")
@@ -73,6 +75,12 @@ def folder(tmp_path: Path) -> Path:
     file.write_text(BEFORE + "# main went on\n")
     _git(home, "commit", "-qam", "three")
     return home
+
+
+@pytest.fixture
+def folder(repository: Path, tmp_path: Path) -> Path:
+    """A copy of it that a test may change."""
+    return shutil.copytree(repository, tmp_path / "home")
 
 
 @pytest.fixture
@@ -311,6 +319,51 @@ async def test_only_a_human_with_the_right_accepts_and_never_their_own(
     review = (await workspace.read(LogId(log))).review
     assert review is not None
     assert review.answer == "open"
+
+
+async def test_a_change_is_asked_for_with_a_comment_that_addresses_the_author(
+    here: Client, workspace: LocalWorkspace
+) -> None:
+    proposal = await _proposed(workspace, _edit("a1", "x = 1", "x = 10"))
+    subject = {"kind": "proposal", "log": NOTEBOOK, "proposal": proposal}
+    log = (await here.ask("POST", "/api/reviews", json={"subject": subject}))["log"]
+    assert "`why` is empty" in await here.ask(
+        "POST", f"/api/reviews/{log}/answer", 422, json={"answer": "change_asked"}
+    )
+    told = await here.ask("POST", f"/api/reviews/{log}/answer", json={"answer": "change_asked", "why": "Say ten."})
+    now = await workspace.read(NOTEBOOK)
+    said = now.comments[told["comment"]]
+    assert is_mentioned(said.text, AGENT)
+    assert now.proposals[proposal].state == "open"
+    (listed,) = await here.ask("GET", "/api/reviews")
+    assert listed["answer"] == "change_asked"
+    await here.ask("POST", f"/api/reviews/{log}/answer", json={"answer": "open"})
+    assert (await here.ask("GET", "/api/reviews"))[0]["answer"] == "open"
+
+
+# ---- What was fixed in a run
+
+
+async def test_what_was_changed_in_a_run_is_reviewed_and_proposed_to_its_source(
+    here: Client, workspace: LocalWorkspace
+) -> None:
+    run, cell = LogId("r1"), CellId("a1")
+    source = e.RunSource(notebook=NOTEBOOK, seq=3)
+    laid_out = e.CellAdded(cell=cell, after=None, source="x = 1")
+    await say(workspace, run, e.RunRequested(name="sales", source=source), laid_out)
+    assert "once it is over" in await here.ask(
+        "POST", "/api/reviews", 403, json={"subject": {"kind": "run", "log": run}}
+    )
+    await say(workspace, run, e.RunFinished(status="cancelled"), _edit("a1", "x = 1", "x = 2"))
+    log = (await here.ask("POST", "/api/reviews", json={"subject": {"kind": "run", "log": run}}))["log"]
+    found = await here.ask("GET", f"/api/reviews/{log}")
+    assert [(row["state"], row["old"]["source"], row["new"]["source"]) for row in found["rows"]] == [
+        ("changed", "x = 1", "x = 2")
+    ]
+    assert (found["labels"], found["outputs_log"]) == (["as it ran", "now"], run)
+    told = await here.ask("POST", f"/api/reviews/{log}/answer", json={"answer": "accepted"})
+    assert told["proposed"]["log"] == NOTEBOOK
+    assert [each.state for each in (await workspace.read(NOTEBOOK)).proposals.values()] == ["open"]
 
 
 # ---- The log

@@ -3,6 +3,7 @@
 import { navigate } from "wouter/use-browser-location"
 
 import type { PanelSpec } from "../hooks/panel.ts"
+import { openReview } from "../sync/api_reviews.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { Icon } from "../ui/Icon.tsx"
 
@@ -19,7 +20,25 @@ export const panel: PanelSpec = {
       keys: ["Alt-T"],
       do: lookBack,
     },
+    {
+      name: "moments.review_run",
+      title: "Review what was changed since the run",
+      keys: [],
+      when: ({ live }) => [...live.store.field("cells").values()].some((cell) => cell.after_run),
+      do: (context) => void reviewRun(context),
+    },
   ],
+}
+
+/** Show what was fixed in a run beside what ran, on a page on which it is discussed and proposed to the source. */
+async function reviewRun({ live, log, parts, notify }: PageContext): Promise<void> {
+  live.flush()
+  try {
+    const review = await openReview(parts.api, { kind: "run", log })
+    navigate(`/reviews/${encodeURIComponent(review.log)}`)
+  } catch (error) {
+    notify({ text: error instanceof Error ? error.message : String(error) })
+  }
 }
 
 function lookBack({ live }: PageContext): void {

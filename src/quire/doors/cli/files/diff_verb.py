@@ -27,10 +27,18 @@ from ..options import NUMBER, json_option
 )
 @click.option("--html", is_flag=True, help="A page with both side by side and their outputs; OUT.html may follow.")
 @click.option("--nbdime", is_flag=True, help="The operations as nbdime has them, in JSON.")
+@click.option("--review", is_flag=True, help="Open a page on which it is discussed, and print its address.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where --html goes.  [default: stdout]")
 @json_option
 def diff_verb(
-    versions: tuple[str, ...], context: int, html: bool, nbdime: bool, output: Path | None, as_json: bool, **only: bool
+    versions: tuple[str, ...],
+    context: int,
+    html: bool,
+    nbdime: bool,
+    review: bool,
+    output: Path | None,
+    as_json: bool,
+    **only: bool,
 ) -> int:
     """Show how two notebooks differ, cell by cell: two files, or one file at revisions of git.
 
@@ -39,10 +47,16 @@ def diff_verb(
       quire diff HEAD sales.ipynb
       quire diff main HEAD sales.py
       quire diff main...HEAD sales.ipynb --html review.html
+      quire diff main...HEAD sales.ipynb --review
 
     Formats may differ. With --json, the operations that `quire patch` applies; docs/reference/diff.md lists them.
-    Exit status 0: there is no difference; 1: there is one.
+    --review opens the review of a file at two revisions in the web app, where cells and lines are commented on; the same
+    revisions have one review.
+
+    Exit status 0: there is no difference; 1: there is one. With --review: 0.
     """
+    if review:
+        return _review(versions, output, as_json=as_json, others=html or nbdime or any(only.values()))
     if html + nbdime + as_json > 1:
         raise BadInput("--json, --nbdime and --html each say what is printed. Choose one.")
     if nbdime and any(only.values()):
@@ -64,6 +78,15 @@ def diff_verb(
         text = render_text(found, before, after, colour=_colour(), context=context, parts=parts)
         _print(f"--- {plain(old.label)}\n+++ {plain(new.label)}\n\n{text}")
     return int(bool(found))
+
+
+def _review(versions: tuple[str, ...], output: Path | None, *, as_json: bool, others: bool) -> int:
+    if others or output is not None:
+        raise BadInput("--review opens a page with all of it: leave out what else says what is shown.")
+    from .diff_review import review
+
+    review(versions, as_json=as_json)
+    return 0
 
 
 def _print(text: str) -> None:
