@@ -106,5 +106,5 @@ def test_a_text_in_a_blob_is_looked_into(a: str = "a" * 64, b: str = "b" * 64) -
     (found,) = compare_executions(*sides, {a: "1\n2", b: "1\n3"})
     assert (found.number, found.a, found.b) == (2, "2", "3")
     assert compare_executions(*sides, {}) != ()
-    pages = [cell(blob(letter, "text/html")) for letter in "ab"]
+    pages = cell(blob("a", "text/html")), cell(blob("b", "text/html"))
     assert compare_executions(*pages, {a: "<i id=T_12345_a>", b: "<i id=T_54321_a>"}) == ()
