@@ -160,4 +160,6 @@ $(READY): requirements/bootstrap.txt requirements/dev.txt pyproject.toml | $(BIN
 	@echo "Bringing $(VENV) in line with requirements/dev.txt"
 	@$(SYNC) --python $(BIN)/python requirements/dev.txt
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@# Git compares, merges and cleans notebooks/ by cell in this clone; `quire git uninstall` ends it.
+	@if git rev-parse --git-dir >/dev/null 2>&1; then $(BIN)/quire git install >/dev/null; fi
 	@touch $@

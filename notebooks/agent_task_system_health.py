@@ -23,6 +23,7 @@ import scrapbook as sb
 # Shares between 0 and 1. The load of the processor is the mean of the last minute, and more than all cores is counted as all.
 
 # %% name="measure"
+# NBVAL_IGNORE_OUTPUT
 used = {
     "processor": min(1.0, os.getloadavg()[0] / (psutil.cpu_count() or 1)),
     "memory": psutil.virtual_memory().percent / 100,
@@ -51,8 +52,10 @@ print(beyond({"processor": 1.0, "memory": 1.0, "disk": 1.0}, 1.0))
 # ## Results
 
 # %% name="results"
+# NBVAL_IGNORE_OUTPUT
 exceeded = beyond(used, threshold)
 sb.glue("hostname", hostname)
+sb.glue("checked", {"agent_id": agent_id, "run_id": run_id})
 sb.glue("exceeded", exceeded)
 sb.glue("fit", not exceeded)
 print(f"{hostname} is {'fit for work' if not exceeded else 'short of ' + ', '.join(exceeded)}")

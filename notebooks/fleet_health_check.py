@@ -68,6 +68,7 @@ print("metric of other machines: reachable")
 
 
 # %% name="measure"
+# NBVAL_IGNORE_OUTPUT
 def measure_here():
     """Return the share in use of each resource of this machine."""
     load, cores = os.getloadavg()[0], psutil.cpu_count() or 1
@@ -105,6 +106,7 @@ for row in rows:
 # A metric whose score is below 1 is beyond `alert_threshold`.
 
 # %% name="alerts"
+# NBVAL_IGNORE_OUTPUT
 alerts = [row for row in rows if row["score"] < 1]
 for alert in alerts:
     what = "does not answer" if alert["metric"] == "reachable" else f"{alert['used']:.0%} in use"
@@ -117,6 +119,7 @@ print(f"{len(alerts)} alerts")
 # The scores that earlier runs recorded between `start_date` and `end_date`, as far as their notebooks lie in `runs/`.
 
 # %% name="trend"
+# NBVAL_IGNORE_OUTPUT
 earlier = []
 for path in sorted(Path("runs").glob("fleet_health*.ipynb")):
     day = date.fromtimestamp(path.stat().st_mtime)
@@ -133,6 +136,7 @@ print(f"{len(earlier)} earlier checks")
 # What the next reader, agent or schedule takes from this run.
 
 # %% name="results"
+# NBVAL_IGNORE_OUTPUT
 by_host = {host: [row["score"] for row in rows if row["host"] == host] for host in hosts}
 host_scores = {host: round(sum(scores) / len(scores), 3) for host, scores in by_host.items()}
 health_score = min(host_scores.values())
