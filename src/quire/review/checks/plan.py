@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
 from ...core.errors import BadInput
+from ...core.ids import CellId
 from ...core.results import script_table
 from ...core.sheet.sheet import Sheet, SheetCell
 from ...core.values import Json
@@ -19,7 +20,7 @@ from .expect import check_range
 from .locate import NOWHERE, CellLines, lines_of
 from .markers import CellMarks, Expectation, marks_of, tolerance
 from .sanitize import Sanitizer, rules_in
-from .snapshot import read_snapshot
+from .snapshot import Snapshot, read_snapshot
 
 KEY = "check"
 """The key of the settings, under `quire` in the metadata, in the frontmatter, and in a script block."""
@@ -98,22 +99,43 @@ def plan_notebook(path: str | Path, options: CheckOptions) -> NotebookPlan:
         rules, lax = _rules(settings, options), bool(settings.get("lax", False)) or options.lax
         expects = _expects(settings.get("expect"))
         marks = [marks_of(cell, as_nbval=options.as_nbval) for cell in sheet.cells]
-        for each in (*expects, *(expected for mark in marks for expected in mark.expects)):
+        of_cells = [expected for mark in marks for expected in mark.expects]
+        for each in (*expects, *of_cells):
             check_range(each.range, each.name)
     except BadInput as error:
         raise BadInput(f"{name}: {error}", **error.details) from None
-    ranged = frozenset(each.name for each in (*expects, *(expected for mark in marks for expected in mark.expects)))
     is_ipynb = registry.format_of(name) == "ipynb"
     snapshot = None if is_ipynb else read_snapshot(Path(path), sheet)
-    lines = lines_of(sheet, text, name)
+    return NotebookPlan(
+        path=name,
+        text=text,
+        sheet=sheet,
+        cells=_checked_cells(sheet, marks, snapshot, lines_of(sheet, text, name), options, lax=lax),
+        rules=msgspec.structs.replace(rules, results=frozenset(each.name for each in (*expects, *of_cells))),
+        expects=expects,
+        timeout=_seconds(settings.get("timeout"), name) if options.cell_timeout is None else options.cell_timeout,
+        snapshot=snapshot.path if snapshot is not None else None,
+        has_snapshot=snapshot is None or snapshot.is_there,
+    )
+
+
+def _checked_cells(
+    sheet: Sheet,
+    marks: Sequence[CellMarks],
+    snapshot: Snapshot | None,
+    lines: Mapping[CellId, CellLines],
+    options: CheckOptions,
+    *,
+    lax: bool,
+) -> tuple[CheckedCell, ...]:
+    """Return the cells that run. Without a snapshot, the notebook itself holds their outputs."""
     cells: list[CheckedCell] = []
     names: dict[str, int] = {}
     for index, (cell, mark) in enumerate(zip(sheet.cells, marks, strict=True), 1):
         if cell.kind not in RUNS:
             continue
-        stored = cell.outputs if is_ipynb and cell.count is not None else None
-        if snapshot is not None:
-            stored = snapshot.outputs.get(cell.id)
+        has_run = cell.count is not None
+        own = cell.outputs if has_run else None
         cells.append(
             CheckedCell(
                 cell=cell,
@@ -121,22 +143,12 @@ def plan_notebook(path: str | Path, options: CheckOptions) -> NotebookPlan:
                 name=_name(cell, mark, len(cells) if options.as_nbval else index, names, options),
                 marks=mark,
                 compares=mark.compares if mark.compares is not None else not lax,
-                stored=stored,
-                is_unrun=is_ipynb and cell.count is None and bool(cell.outputs),
+                stored=snapshot.outputs.get(cell.id) if snapshot is not None else own,
+                is_unrun=snapshot is None and not has_run and bool(cell.outputs),
                 where=lines.get(cell.id, NOWHERE),
             )
         )
-    return NotebookPlan(
-        path=name,
-        text=text,
-        sheet=sheet,
-        cells=tuple(cells),
-        rules=msgspec.structs.replace(rules, results=ranged),
-        expects=expects,
-        timeout=_seconds(settings.get("timeout"), name) if options.cell_timeout is None else options.cell_timeout,
-        snapshot=snapshot.path if snapshot is not None else None,
-        has_snapshot=snapshot is None or snapshot.is_there,
-    )
+    return tuple(cells)
 
 
 def _name(cell: SheetCell, marks: CellMarks, number: int, names: dict[str, int], options: CheckOptions) -> str:

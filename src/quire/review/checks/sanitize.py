@@ -21,14 +21,14 @@ GROUPS = ("times", "paths", "addresses", "ids", "hashes")
 DEFAULT_GROUPS = frozenset(("times", "paths", "addresses", "ids"))
 """A hash tells whether data are the same: who prints one of something random has to say so."""
 
-_NUMBER = r"\d+(?:\.\d+)?"
+_NUMBER = r"(?<![\d.])\d{1,20}(?:\.\d{1,20})?"
 _UNIT = r"(?:ns|µs|μs|us|ms|s|secs?|seconds?|min|minutes?|h|hours?)"
 _PATTERNS: dict[str, tuple[tuple[str, str], ...]] = {
     "times": (
         # What %time and %timeit print, and the ends of progress bars.
         (r"(?m)^(CPU times:|Wall time:).*$", r"\1 TIME"),
-        (rf"{_NUMBER} {_UNIT} ± {_NUMBER} {_UNIT} per loop \(.*\)", "TIME per loop"),
-        (r"\[\d\d:\d\d(?::\d\d)?<[^\]\n]*\]", "[TIME]"),
+        (rf"{_NUMBER} {_UNIT} ± {_NUMBER} {_UNIT} per loop \([^)\n]{0,200}\)", "TIME per loop"),
+        (r"\[\d\d:\d\d(?::\d\d)?<[^\]\n]{0,200}\]", "[TIME]"),
         # A duration is data unless the words before it say that it was measured.
         (
             rf"(?i)\b(took|elapsed|duration|run ?time|finished in|done in|completed in|ran in)(\W{{1,3}}(?:time)?\W{{0,2}})"
@@ -36,14 +36,19 @@ _PATTERNS: dict[str, tuple[tuple[str, str], ...]] = {
             r"\1\2TIME",
         ),
     ),
-    "paths": ((r"<(?:ipython-input|ipykernel)-[^>\n]*>", "<cell>"),),
+    "paths": ((r"<(?:ipython-input|ipykernel)-[^>\n]{0,200}>", "<cell>"),),
     # Only where a repr shows one: hex(255) is a value.
     "addresses": ((r"(?<=\bat )0x[0-9a-fA-F]{4,16}\b", "ADDRESS"),),
     "ids": (
         (r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b", "ID"),
         # A styled frame's, those of a plot in SVG, and those of anything else in HTML that only its scripts know.
         (r"\bT_[0-9a-f]{5}", "T_ID"),
-        (r"""(\b(?:id|href|xlink:href|for|clip-path|aria-labelledby)=["'](?:url\()?#?)[^"']*[0-9a-f]{6,}[^"']*(?=["'])""", r"\1ID"),
+        # Lengths are limited: an image may stand in such an attribute, too.
+        (
+            r"""(\b(?:id|href|xlink:href|for|clip-path|aria-labelledby)=["'](?:url\()?#?)"""
+            r"""[^"']{0,80}[0-9a-f]{6,80}[^"']{0,80}(?=["'])""",
+            r"\1ID",
+        ),
     ),
     "hashes": ((r"\b(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})\b", "HASH"),),
 }  # fmt: skip
