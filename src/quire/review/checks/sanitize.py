@@ -27,7 +27,7 @@ _PATTERNS: dict[str, tuple[tuple[str, str], ...]] = {
     "times": (
         # What %time and %timeit print, and the ends of progress bars.
         (r"(?m)^(CPU times:|Wall time:).*$", r"\1 TIME"),
-        (rf"{_NUMBER} {_UNIT} ± {_NUMBER} {_UNIT} per loop \([^)\n]{0,200}\)", "TIME per loop"),
+        (rf"{_NUMBER} {_UNIT} ± {_NUMBER} {_UNIT} per loop \([^)\n]{{0,200}}\)", "TIME per loop"),
         (r"\[\d\d:\d\d(?::\d\d)?<[^\]\n]{0,200}\]", "[TIME]"),
         # A duration is data unless the words before it say that it was measured.
         (
