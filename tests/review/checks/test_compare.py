@@ -153,6 +153,7 @@ def test_images_are_compared_by_pixels_and_by_nbval_not_at_all() -> None:
     assert not differ(image(0), image(40), EXACT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ["0", "took ", "1 s ± ", "[00:01<", "/a", "a-", "<ipykernel-", 'id="', "1,111", "id='a0a0a0"]
 )

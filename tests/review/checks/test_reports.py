@@ -13,7 +13,7 @@ from quire.review.checks.compare import Difference
 from quire.review.checks.find import find_notebooks
 from quire.review.checks.reports.annotations import code_quality, workflow_commands
 from quire.review.checks.reports.junit import junit
-from quire.review.checks.reports.text import notebook_lines
+from quire.review.checks.reports.text import difference_lines, notebook_lines
 from quire.review.checks.verdict import CellVerdict, NotebookVerdict
 
 FAILED = CellVerdict(
@@ -110,3 +110,11 @@ def test_in_a_folder_notebooks_are_told_by_their_content(tmp_path: Path) -> None
     found = [Path(path).relative_to(tmp_path).as_posix() for path in find_notebooks([tmp_path])]
     assert found == ["a.ipynb", "b.py", "c.md", "sub/f.ipynb"]
     assert find_notebooks([tmp_path / "README.md"]) == [str(tmp_path / "README.md")]
+
+
+def test_of_long_texts_the_first_difference_is_shown() -> None:
+    before = "\n".join(str(number % 7) for number in range(200_000))
+    after = before.replace("6\n", "x\n", 1)
+    lines = difference_lines(Difference(medium="stdout", fault="it differs", expected=before, actual=after))
+    assert lines[2:6] == [" 4", " 5", "-6", "+x"]
+    assert len(lines) < 10

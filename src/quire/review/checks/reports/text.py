@@ -13,6 +13,8 @@ from ..verdict import CellVerdict, NotebookVerdict
 MOST_LINES = 24
 """Of a difference."""
 MOST_COLUMNS = 400
+MOST_COMPARED = 150
+"""Lines of longer texts, from the first that differs. From 200 on, difflib takes lines that are frequent for noise."""
 _ESCAPES = re.compile(r"\x1b\[[0-9;:]*m")
 _TRACEBACK_LINES = 12
 
@@ -31,7 +33,7 @@ def difference_lines(difference: Difference) -> list[str]:
     lines = [f"{difference.medium}: {plain(difference.fault)}"]
     if difference.expected is None and difference.actual is None:
         return lines
-    before, after = (_lines(text) for text in (difference.expected, difference.actual))
+    before, after = _around(_lines(difference.expected), _lines(difference.actual))
     found = list(difflib.unified_diff(before, after, "stored", "now", n=2, lineterm=""))
     shown = [_cut(line) for line in found[2:] or _same_but_for_ends(difference)]
     lines += shown[:MOST_LINES]
@@ -61,6 +63,16 @@ def notebook_lines(verdict: NotebookVerdict) -> Iterator[str]:
             if len(left) > 1
             else (f"{verdict.path}:{left[0].line}: {one_line(left[0].name)}: {left[0].fault}")
         )
+
+
+def _around(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
+    """Cut two texts to where they begin to differ: to compare all of two long ones takes minutes."""
+    if max(len(before), len(after)) <= MOST_COMPARED:
+        return before, after
+    pairs = enumerate(zip(before, after, strict=False))
+    first = next((number for number, (one, other) in pairs if one != other), min(len(before), len(after)))
+    start = max(0, first - 2)
+    return before[start : start + MOST_COMPARED], after[start : start + MOST_COMPARED]
 
 
 def _lines(text: str | None) -> list[str]:
