@@ -117,8 +117,19 @@ def test_a_pytest_that_is_not_asked_for_notebooks_loads_nothing_of_ours(tmp_path
         "import sys\n\n\ndef test_it():\n    assert sorted(m for m in sys.modules if m.partition('.')[0] in"
         " ('quire', 'msgspec', 'yaml', 'asyncpg')) ==\\\n        ['quire', 'quire.doors', 'quire.doors.pytest_plugin',"
         " 'quire.doors.pytest_plugin.options']\n"
+        "    import quire.core.text\n    assert quire.core.text.__loader__.get_source('quire.core.text')\n"
     )
     done = pytest_in(
         tmp_path, "-p", "no:asyncio", "-p", "no:xdist", "-p", "no:hypothesispytest", "-p", "no:schemathesis"
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_what_cells_show_is_stored_on_demand(tmp_path: Path) -> None:
+    write(tmp_path / "a.ipynb", code("print(1)", out("2\n")), code("print(2)", out("2\n")))
+    done = pytest_in(tmp_path, "--quire-update", "a.ipynb::cell 1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '"2\\n"' in (tmp_path / "a.ipynb").read_text().partition("c1")[0]  # not all of its cells were run
+    assert pytest_in(tmp_path, "--quire-update").returncode == 0
+    assert pytest_in(tmp_path, "--quire").returncode == 0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Add our options, and nbval's where it is not there to do it itself."""
+    _leave_asserts(pluginmanager)
     group = parser.getgroup("quire", "notebooks as tests")
     group.addoption("--quire", action="store_true", help="Run notebooks, a test per cell, and compare their outputs.")
     group.addoption("--quire-lax", action="store_true", help="The same, and compare only cells that say so.")
@@ -26,6 +27,17 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     group.addoption("--quire-cell-timeout", metavar="SECONDS", type=float, help="Stop a cell after so long.")
     if not _has_nbval(pluginmanager):
         _add_nbval(parser.getgroup("nbval", "notebooks as tests, by Quire in nbval's place"))
+
+
+def _leave_asserts(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Have Quire imported as everywhere else.
+
+    pytest compiles whatever a distribution with a plugin holds anew, for the asserts in it: of ours none is a test's, it
+    takes longer, and modules that are loaded so know no sources. There is no public way to decline.
+    """
+    marked: Any = getattr(getattr(pluginmanager, "rewrite_hook", None), "_must_rewrite", None)
+    if isinstance(marked, set):
+        cast("set[str]", marked).discard("quire")
 
 
 def _has_nbval(pluginmanager: pytest.PytestPluginManager) -> bool:
