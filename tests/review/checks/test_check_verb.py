@@ -82,12 +82,15 @@ def test_a_script_has_its_outputs_in_a_snapshot_that_update_writes(tmp_path: Pat
     assert "- cell: load\n" in written and "  - stdout: |\n      rows: 3\n" in written
     assert "score" not in written  # it may be anything in its range
 
-    (tmp_path / "sales.py").write_text(SCRIPT.replace("rows = 3", "rows = 4").replace(">= 0.9", "< 0.9"))
+    edited = SCRIPT.replace("rows = 3", "rows = 4").replace(">= 0.9", "< 0.9")
+    promise = '\n# %%\n# /// script\n# [tool.quire.results]\n# missing = "float"\n# ///\n'
+    (tmp_path / "sales.py").write_text(edited + promise)
     done = run("check", "sales.py", at=tmp_path)
     assert done.returncode == 1
     assert "sales.py:2: load: It shows something else than what is stored." in done.stdout
     assert "  │ -rows: 3\n  │ +rows: 4\n" in done.stdout
     assert "and expected to be < 0.9" in done.stdout
+    assert "sales.py: result 'missing'" in done.stdout
     assert snapshot.read_text() == written
 
 

@@ -170,7 +170,7 @@ class NotebookFile(pytest.File):
             for warning in checked.marks.warnings:
                 self.warn(pytest.PytestCollectionWarning(f"{self.path}:{checked.line}: {checked.name}: {warning}"))
             yield NotebookCell.of(self, checked)
-        if self.plan.expects:
+        if self.plan.expects or self.plan.promises:
             yield cast("pytest.Item", cast("Any", ExpectedResults).from_parent(self, name="expected results"))
 
     def started(self) -> NotebookSession:

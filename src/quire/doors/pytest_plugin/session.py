@@ -13,7 +13,7 @@ from ...core.results import RecordedResult
 from ...review.checks.check import notebook_faults, planned_run, why_not_run, within
 from ...review.checks.execute import CellRun, NotebookRun, run_cells
 from ...review.checks.plan import CheckedCell, CheckOptions, NotebookPlan
-from ...review.checks.update import update
+from ...review.checks.update import may_store, update
 from ...review.checks.verdict import CellVerdict, judge, stored_now
 
 LOOK_SECONDS = 0.2
@@ -74,7 +74,8 @@ class NotebookSession:
         if self._may_update and self._run is not None:
             run = self._run
             verdicts = [self._judge(each, run.cells.get(each.cell.id), run.results) for each in self._plan.cells]
-            update(self._plan, run, verdicts)
+            if may_store(verdicts):
+                update(self._plan, run)
 
     def _judge(self, checked: CheckedCell, ran: CellRun | None, results: dict[str, RecordedResult]) -> CellVerdict:
         plan = within(self._plan, self._start, dt.datetime.now(dt.UTC))

@@ -17,6 +17,7 @@ from ...actors.runtime.run_cell import StopReason
 from ...actors.runtime.run_notebook import RunObserver, RunPlan
 from ...core.errors import QuireError, Refused
 from ...core.results import RecordedResult
+from ...core.results import check as missing_results
 from ...kernels.environments import find
 from ...kernels.process import prestart
 from ...runs.api import Place, wait_for
@@ -27,7 +28,7 @@ from .expect import out_of_range
 from .plan import CheckOptions, NotebookPlan, plan_notebook
 from .sanitize import Sanitizer, groups_of, read_rules
 from .tokens import Interval
-from .update import update
+from .update import may_store, update
 from .verdict import NotebookVerdict, judge, stored_now
 
 
@@ -228,10 +229,10 @@ def _verdict(plan: NotebookPlan, ran: NotebookRun, options: CheckOptions, run_pl
     faults = tuple(notebook_faults(plan, ran.results))
     warnings = list(run_plan.warnings)
     updated = None
-    if options.update:
-        updated = update(plan, ran, cells)
+    if options.update and may_store(cells):
+        updated = update(plan, ran)
         cells = tuple(stored_now(cell) for cell in cells)
-    elif not plan.has_snapshot and any(each.compares for each in plan.cells):
+    elif not options.update and not plan.has_snapshot and any(each.compares for each in plan.cells):
         warnings.append(f"There is no {plan.snapshot}, so no output was compared. `quire check --update` writes it.")
     failed = bool(faults) or any(cell.status in ("failed", "not_run") for cell in cells)
     return NotebookVerdict(
@@ -245,8 +246,8 @@ def _verdict(plan: NotebookPlan, ran: NotebookRun, options: CheckOptions, run_pl
 
 
 def notebook_faults(plan: NotebookPlan, results: dict[str, RecordedResult]) -> list[str]:
-    """Return what the notebook as a whole expects and does not get."""
-    return out_of_range(plan.expects, results)
+    """Return what the notebook as a whole expects or promises, and does not give."""
+    return [*out_of_range(plan.expects, results), *missing_results(plan.promises, results)]
 
 
 def why_not_run(plan: NotebookPlan, cells: Mapping[Any, CellRun]) -> str:

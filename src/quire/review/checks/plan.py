@@ -10,7 +10,7 @@ import msgspec
 
 from ...core.errors import BadInput
 from ...core.ids import CellId
-from ...core.results import script_table
+from ...core.results import DeclaredResult, declared, script_table
 from ...core.sheet.sheet import Sheet, SheetCell
 from ...core.values import Json
 from ...disk import read_text
@@ -78,6 +78,8 @@ class NotebookPlan(msgspec.Struct, frozen=True, kw_only=True):
     rules: CompareRules
     expects: tuple[Expectation, ...] = ()
     """Of the notebook as a whole; cells have their own."""
+    promises: tuple[DeclaredResult, ...] = ()
+    """The results that it declares."""
     timeout: float | None = None
     snapshot: Path | None = None
     """The file that holds the outputs, where the notebook's own does not."""
@@ -98,6 +100,7 @@ def plan_notebook(path: str | Path, options: CheckOptions) -> NotebookPlan:
         settings = _settings(sheet)
         rules, lax = _rules(settings, options), bool(settings.get("lax", False)) or options.lax
         expects = _expects(settings.get("expect"))
+        promises = () if options.as_nbval else tuple(declared(sheet))
         marks = [marks_of(cell, as_nbval=options.as_nbval) for cell in sheet.cells]
         of_cells = [expected for mark in marks for expected in mark.expects]
         for each in (*expects, *of_cells):
@@ -113,6 +116,7 @@ def plan_notebook(path: str | Path, options: CheckOptions) -> NotebookPlan:
         cells=_checked_cells(sheet, marks, snapshot, lines_of(sheet, text, name), options, lax=lax),
         rules=msgspec.structs.replace(rules, results=frozenset(each.name for each in (*expects, *of_cells))),
         expects=expects,
+        promises=promises,
         timeout=_seconds(settings.get("timeout"), name) if options.cell_timeout is None else options.cell_timeout,
         snapshot=snapshot.path if snapshot is not None else None,
         has_snapshot=snapshot is None or snapshot.is_there,

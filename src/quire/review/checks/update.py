@@ -21,10 +21,13 @@ from .snapshot import write_snapshot
 from .verdict import CellVerdict
 
 
-def update(plan: NotebookPlan, ran: NotebookRun, verdicts: Sequence[CellVerdict]) -> str | None:
+def may_store(verdicts: Sequence[CellVerdict]) -> bool:
+    """Whether nothing is wrong but that outputs differ."""
+    return not any(each.status in ("failed", "not_run") and not each.differences for each in verdicts)
+
+
+def update(plan: NotebookPlan, ran: NotebookRun) -> str | None:
     """Store what the cells showed; return the file that was written, if one was."""
-    if any(verdict.status in ("failed", "not_run") and not verdict.differences for verdict in verdicts):
-        return None
     if plan.snapshot is None:
         return _update_ipynb(plan, ran)
     kept = [
