@@ -232,6 +232,11 @@ def test_what_cannot_be_is_refused_before_anything_happens(
     assert gitea.git("for-each-ref", "--format=%(refname:short)", "refs/heads") == "main"
 
 
+def test_a_title_in_any_script_makes_a_branch_that_can_be_typed(changed: Clone, gitea: GiteaStandIn) -> None:
+    assert changed.propose(DATA, "--title", "Größere Übersicht | mehr")["branch"] == "agent/groere-ubersicht-mehr"
+    assert gitea.pulls[0]["title"] == "Größere Übersicht | mehr"
+
+
 def test_nothing_that_changed_is_nothing_to_propose(clone: Clone, gitea: GiteaStandIn) -> None:
     assert "nothing to propose" in clone.refused(status=2)
     assert gitea.asked("POST") == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
@@ -51,7 +52,9 @@ def choose_branch(top: Path, given: str | None, subject: str, base: str, *, stay
     current = current_branch(top)
     if stays and current is not None and current != base:
         return current
-    return check_branch(PREFIX + slug(subject), top)
+    # Letters without accents: the name is typed, and stands in addresses.
+    plain = unicodedata.normalize("NFKD", subject).encode("ascii", "ignore").decode()
+    return check_branch(PREFIX + slug(plain), top)
 
 
 def commit_to_branch(

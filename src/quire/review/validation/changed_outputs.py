@@ -25,8 +25,7 @@ class ChangedOutput(msgspec.Struct, frozen=True, kw_only=True):
     """A cell that shows something else now."""
 
     cell: str
-    """Its name, or its id."""
-    first_line: str
+    """Its name, or its first line."""
     before: tuple[str, ...]
     after: tuple[str, ...]
 
@@ -45,8 +44,8 @@ def _changed(old: Sheet, new: Sheet) -> Iterator[ChangedOutput]:
         if any(isinstance(operation, OutputsChanged) for operation in row.operations):
             before, after = (tuple(_shown(cell)) for cell in (row.old, row.new))
             if before != after:
-                name = row.new.name or row.new.id
-                yield ChangedOutput(cell=name, first_line=first_line(row.new.source), before=before, after=after)
+                name = row.new.name or first_line(row.new.source) or row.new.id
+                yield ChangedOutput(cell=name, before=before, after=after)
 
 
 def _shown(cell: SheetCell) -> list[str]:
