@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ...core.errors import Conflict, NotFound, Refused, Unavailable
+from ...core.errors import BadInput, Conflict, NotFound, Refused, Unavailable
 from .forge import CommitStatus, ForgeKind, PullRequest, PullRequestComment, State, latest, web_address
 from .forge_http import ForgeAddress, ForgeHttp, path_of
 from .gitea import not_merged
@@ -96,7 +96,7 @@ class GitLab:
         asked = {"sha": pull.sha, "merge_commit_message": title}
         try:
             await self._http.tell("PUT", f"{self._merge(pull.number)}/merge", body=asked)
-        except Conflict as error:
+        except (Conflict, BadInput) as error:  # 405 or 409; 422 where it tried and failed
             raise not_merged(pull, error) from None
 
     async def comments(self, number: int) -> Sequence[PullRequestComment]:
