@@ -58,6 +58,7 @@ def test_a_pull_request_that_somebody_opens_at_the_same_time_is_updated(changed:
     assert (made["opened"], len(gitea.pulls)) == (False, 1)
 
 
+@pytest.mark.slow
 def test_a_forge_that_is_away_leaves_the_commit_and_the_next_call_goes_on(changed: Clone, gitea: GiteaStandIn) -> None:
     changed.git("config", "quire.forgeApi", "http://127.0.0.1:9/api/v1")
     said = changed.refused(*ARGUMENTS, status=4)

@@ -21,7 +21,7 @@ from ...formats.terminal_safe import one_line
 from ...git.plumbing.git_call import without_credentials
 
 T = TypeVar("T")
-PAUSES = (0.5, 2.0, 6.0)
+PAUSES = (0.3, 1.0, 3.0)
 """How long to wait before a second, third and fourth try, in seconds."""
 MOST_WAITING = 120.0
 """How long to wait, all in all, for a forge that says it is asked too often."""
