@@ -24,9 +24,9 @@ from quire.core.errors import QuireError, answer
 from quire.core.events import CellChange, Draft, Entry, Event
 from quire.core.notebook import directory, notebook
 from quire.doors.python.cell_outcome import CellOutcome, ExecutionOutcome
-from quire.doors.python.executor import NotebookExecutor
 from quire.doors.python.live_notebook import AnyCell, AnyNotebook
 from quire.doors.python.live_workspace import AnyWorkspace, connect, connect_async
+from quire.doors.python.notebook_executor import NotebookExecutor
 from quire.doors.python.sync_wrapper import IteratorMethod, Method
 from quire.runs.notebook_diff import diff, patch
 from quire.runs.reproduce.reproduce_run import reproduce

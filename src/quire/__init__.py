@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .core.errors import BadInput, Conflict, NotFound, QuireError, Refused, RunFailed, Unavailable
-    from .doors.python.executor import NotebookExecutor, inspect_notebook
     from .doors.python.live_workspace import connect, connect_async
+    from .doors.python.notebook_executor import NotebookExecutor
     from .review.checks.check import check
     from .runs.api import run
     from .runs.notebook_diff import diff, patch
+    from .runs.notebook_inspection import inspect_notebook
     from .runs.records.result_rows import results
     from .runs.reproduce.reproduce_run import reproduce
     from .verbs.agent_functions import (
@@ -33,13 +34,13 @@ __all__ = [
     "notebook_edit", "notebook_execute", "notebook_pr", "patch", "reproduce", "results", "run",
 ]  # fmt: skip
 _MODULES = {
-    "NotebookExecutor": ".doors.python.executor",
+    "NotebookExecutor": ".doors.python.notebook_executor",
     "agent_functions": ".verbs.agent_functions",
     "check": ".review.checks.check",
     "connect": ".doors.python.live_workspace",
     "connect_async": ".doors.python.live_workspace",
     "diff": ".runs.notebook_diff",
-    "inspect_notebook": ".doors.python.executor",
+    "inspect_notebook": ".runs.notebook_inspection",
     "notebook_commit": ".verbs.agent_functions",
     "notebook_create": ".verbs.agent_functions",
     "notebook_edit": ".verbs.agent_functions",

@@ -30,7 +30,6 @@ from ..connection import connect, find_folder, new_folder
 from ..core.errors import BadInput, QuireError, RunFailed, Unavailable
 from ..core.ids import LogId
 from ..core.outcome import Outcome
-from ..core.values import Json
 from ..formats import registry
 from ..formats.terminal_safe import one_line
 from .locations import check_place, is_standard, shown, write_place
@@ -297,11 +296,6 @@ async def _as_ipynb(log: LogId, at: str | None, output: str | None) -> str:
     source = notebook.run.source.path if notebook.run is not None else None
     sheet = sheet_of(notebook, blobs, log)
     return registry.write(executed(sheet, notebook, input_path=source, output_path=output, log=log), "run.ipynb")
-
-
-def as_json(outcome: Outcome) -> dict[str, Json]:
-    """Return an outcome as `quire run --json` prints it."""
-    return msgspec.json.decode(msgspec.json.encode(outcome))
 
 
 def as_node(text: str) -> NotebookNode:

@@ -28,7 +28,8 @@ from ..disk import check_writable
 from ..formats import registry
 from ..formats.convert import with_kernel
 from ..formats.starter_notebook import drafted, slug, title_of
-from ..runs.api import as_json, run, wait_for
+from ..runs.api import run, wait_for
+from ..runs.notebook_inspection import as_json
 from ..workspace.local import LocalWorkspace
 from .answers.answer import Here
 from .arguments import EditArguments

@@ -11,6 +11,7 @@ import msgspec
 
 from ...core.errors import BadInput, NotFound
 from ...core.inputs import declared_inputs
+<<<<<<<< HEAD:src/quire/doors/python/executor.py
 from ...core.params.parameters import Parameter, declared, inspected, tagged_cell
 from ...core.sheet.sheet import Sheet
 from ...core.values import Json, untag
@@ -18,6 +19,15 @@ from ...disk import read_text, write_text
 from ...formats import registry
 from ...runs.api import Place, as_json, as_node, run, text_of, wait_for
 from ...runs.request import RunRequest, read_sheet
+========
+from ...core.params.parameters import declared, inspected
+from ...core.sheet.sheet import Sheet
+from ...core.values import Json
+from ...disk import read_text, write_text
+from ...formats import registry
+from ...runs.api import Place, as_node, run, text_of, wait_for
+from ...runs.notebook_inspection import as_json, declared_in, sheet_at
+>>>>>>>> 37a21b4 (What programs run, check and compare notebooks with is a door: it may ask whatever is below):src/quire/doors/python/notebook_executor.py
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -79,11 +89,11 @@ class NotebookExecutor:
 
     def inspect_parameters(self, path: Place) -> dict[str, dict[str, Json]]:
         """Return what a notebook takes: name to type, default and help. Nothing in it is run."""
-        return inspected(_declared(_sheet(path), path))
+        return inspected(declared_in(sheet_at(path), path))
 
     def read_notebook(self, path: Place) -> NotebookNode:
         """Return a notebook of any format as nbformat has it."""
-        return as_node(registry.write(_sheet(path), _AS_IPYNB))
+        return as_node(registry.write(sheet_at(path), _AS_IPYNB))
 
     def write_notebook(self, nb: Mapping[str, Any], path: Place) -> None:
         """Write a notebook in the format that the ending says, whole or not at all."""
@@ -101,11 +111,14 @@ class NotebookExecutor:
     def validate(self, path: Place, lax: bool = False) -> Validity:
         """Check that a file is a notebook that nbformat's schema takes and whose declarations can be read; then run its tests.
 
+<<<<<<<< HEAD:src/quire/doors/python/executor.py
         The tests are those of `quire check`: every cell runs, and shows what is stored; with `lax` only cells that say so
         are compared. A notebook that is out of order is not run.
         """
         return Validity(faults=tuple(_format_faults(path) or _test_faults(path, lax=lax)))
 
+========
+>>>>>>>> 37a21b4 (What programs run, check and compare notebooks with is a door: it may ask whatever is below):src/quire/doors/python/notebook_executor.py
 
 def _plain_status(status: str) -> dict[str, Json]:
     """The two words that callers of an executor know, and the finer one beside them."""
@@ -114,67 +127,15 @@ def _plain_status(status: str) -> dict[str, Json]:
     return {"status": "error", "reason": status}
 
 
-def inspect_notebook(notebook_path: Place, parameters: Mapping[str, Any] | None = None) -> dict[str, dict[str, str]]:
-    """Return what a notebook takes, as papermill's function of that name does: every value is text."""
-    sheet = _sheet(notebook_path, parameters)
-    return {each.name: _as_papermill(each, sheet) for each in _declared(sheet, notebook_path)}
-
-
-def _sheet(path: Place, values: Mapping[str, Any] | None = None) -> Sheet:
-    request = RunRequest(source=os.fspath(path), values=dict(values or {}))
-    return wait_for(lambda _: read_sheet(request))
-
-
-def _declared(sheet: Sheet, path: Place) -> list[Parameter]:
-    try:
-        return declared(sheet)
-    except BadInput as error:
-        raise BadInput(f"{os.fspath(path)}: {error}", **error.details) from None
-
-
-# ---- As papermill tells it
-
-
-def _as_papermill(parameter: Parameter, sheet: Sheet) -> dict[str, str]:
-    default = _as_written(parameter, sheet)
-    return {
-        "name": parameter.name,
-        "inferred_type_name": parameter.type or "None",
-        "default": default,
-        "help": parameter.help,
-    }
-
-
-def _as_written(parameter: Parameter, sheet: Sheet) -> str:
-    cell = tagged_cell(sheet)
-    if parameter.cell is not None and cell is not None and (written := _in_python(parameter.name, cell.source)):
-        return written
-    if parameter.expression is not None:
-        return parameter.expression
-    return "" if parameter.required else repr(untag(parameter.default))
-
-
-def _in_python(name: str, source: str) -> str | None:
-    import ast
-
-    try:
-        statements = ast.parse(source).body
-    except (SyntaxError, ValueError):  # another language, or magics
-        return None
-    # The last one counts, as it does for Python.
-    for statement in reversed(statements):
-        match statement:
-            case (
-                ast.Assign(targets=[ast.Name(id=found)], value=value)
-                | ast.AnnAssign(target=ast.Name(id=found), value=ast.expr() as value)
-            ) if found == name:
-                return ast.unparse(value)
-            case _:
-                pass
-    return None
-
-
 # ---- Is it in order?
+
+
+def _test_faults(path: Place, *, lax: bool) -> list[str]:
+    from ...review.checks.check import check
+
+    verdict = check(path, lax=lax)
+    cells = [f"{os.fspath(path)}:{cell.line}: {cell.name or cell.cell}: {cell.fault}" for cell in verdict.failed]
+    return [*verdict.faults, *cells]
 
 
 def _test_faults(path: Place, *, lax: bool) -> list[str]:
