@@ -11,15 +11,6 @@ import msgspec
 
 from ...core.errors import BadInput, NotFound
 from ...core.inputs import declared_inputs
-<<<<<<<< HEAD:src/quire/doors/python/executor.py
-from ...core.params.parameters import Parameter, declared, inspected, tagged_cell
-from ...core.sheet.sheet import Sheet
-from ...core.values import Json, untag
-from ...disk import read_text, write_text
-from ...formats import registry
-from ...runs.api import Place, as_json, as_node, run, text_of, wait_for
-from ...runs.request import RunRequest, read_sheet
-========
 from ...core.params.parameters import declared, inspected
 from ...core.sheet.sheet import Sheet
 from ...core.values import Json
@@ -27,7 +18,6 @@ from ...disk import read_text, write_text
 from ...formats import registry
 from ...runs.api import Place, as_node, run, text_of, wait_for
 from ...runs.notebook_inspection import as_json, declared_in, sheet_at
->>>>>>>> 37a21b4 (What programs run, check and compare notebooks with is a door: it may ask whatever is below):src/quire/doors/python/notebook_executor.py
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -111,14 +101,11 @@ class NotebookExecutor:
     def validate(self, path: Place, lax: bool = False) -> Validity:
         """Check that a file is a notebook that nbformat's schema takes and whose declarations can be read; then run its tests.
 
-<<<<<<<< HEAD:src/quire/doors/python/executor.py
         The tests are those of `quire check`: every cell runs, and shows what is stored; with `lax` only cells that say so
         are compared. A notebook that is out of order is not run.
         """
         return Validity(faults=tuple(_format_faults(path) or _test_faults(path, lax=lax)))
 
-========
->>>>>>>> 37a21b4 (What programs run, check and compare notebooks with is a door: it may ask whatever is below):src/quire/doors/python/notebook_executor.py
 
 def _plain_status(status: str) -> dict[str, Json]:
     """The two words that callers of an executor know, and the finer one beside them."""
@@ -128,14 +115,6 @@ def _plain_status(status: str) -> dict[str, Json]:
 
 
 # ---- Is it in order?
-
-
-def _test_faults(path: Place, *, lax: bool) -> list[str]:
-    from ...review.checks.check import check
-
-    verdict = check(path, lax=lax)
-    cells = [f"{os.fspath(path)}:{cell.line}: {cell.name or cell.cell}: {cell.fault}" for cell in verdict.failed]
-    return [*verdict.faults, *cells]
 
 
 def _test_faults(path: Place, *, lax: bool) -> list[str]:
