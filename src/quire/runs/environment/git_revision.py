@@ -9,20 +9,28 @@ from ...core.errors import Unavailable
 from ...core.events import GitRevision
 from ...git.repository import attempt
 
-MOST_SECONDS = 20.0
-"""In a repository in which git takes longer, the revision is not known."""
+MOST_SECONDS = 5.0
+"""For each of two questions to git: the end of the run waits for the answers."""
+# What git would write on the way, a fresher index, would get in the way of a git that runs beside.
+_ENV = {"GIT_OPTIONAL_LOCKS": "0"}
 
 
 def find_revision(folder: Path) -> GitRevision | None:
-    """Return the commit that is checked out around `folder`, and whether tracked files differ from it."""
-    # What git would write on the way, a fresher index, would get in the way of a git that runs beside.
-    quiet = {"GIT_OPTIONAL_LOCKS": "0"}
-    try:
-        head = attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}", at=folder, env=quiet, seconds=MOST_SECONDS)
-        if head.returncode:
-            return None
-        changes = ("status", "--porcelain", "--untracked-files=no")
-        status = attempt(*changes, at=folder, env=quiet, seconds=MOST_SECONDS)
-    except (Unavailable, OSError, TimeoutExpired):  # also where there is no git, or no such folder any more
+    """Return the commit that is checked out around `folder`, and whether tracked files differ from it.
+
+    Where git does not say in time that none differs, some are taken to.
+    """
+    commit = _asked(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    if not commit:
         return None
-    return GitRevision(commit=head.stdout.decode().strip(), dirty=bool(status.stdout.strip()) or status.returncode != 0)
+    changes = _asked(folder, "status", "--porcelain", "--untracked-files=no")
+    return GitRevision(commit=commit, dirty=changes != "")
+
+
+def _asked(folder: Path, *arguments: str) -> str | None:
+    """What git says; None when it says no, takes too long, or is not there, and for a folder that is gone."""
+    try:
+        done = attempt(*arguments, at=folder, env=_ENV, seconds=MOST_SECONDS)
+    except (Unavailable, OSError, TimeoutExpired):
+        return None
+    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None
