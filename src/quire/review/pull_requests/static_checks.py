@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from msgspec import UNSET
@@ -13,13 +14,18 @@ from ...core.results import declared as declared_results
 from ...core.sheet.sheet import Sheet
 from ...disk import decode
 from ...formats import registry
+from ...git.plumbing.checkout import checkout
 from ...git.plumbing.commit_tree import file_at
 from ...git.plumbing.git_call import checked
 from ...kernels.requirements import needs_of
+from ..checks.static.check_static import check_static
 from ..markdown_text import code
 from ..validation.validation_run import Validation
 from .description import Check
 from .notebook_pairs import looks_like_notebook
+
+_STATIC = frozenset({"parameters", "names", "secrets"})
+"""Those of `quire check --static` that depend on the notebook alone; what it declares and generates is looked at here."""
 
 
 def notebooks_between(top: Path, base: str, head: str) -> tuple[list[str], list[str]]:
@@ -45,7 +51,8 @@ def _was_notebook(top: Path, path: str, base: str, head: str) -> bool:
 
 def checks_of(top: Path, head: str, notebooks: list[str], validations: list[Validation]) -> list[Check]:
     """Return all that was looked at."""
-    return [*_readable(top, head, notebooks), *_pairs(top, head, notebooks), *_runs(validations)]
+    looked = [_readable(top, head, notebooks), _pairs(top, head, notebooks), _found(top, head, notebooks)]
+    return [*chain.from_iterable(looked), *_runs(validations)]
 
 
 def _readable(top: Path, head: str, notebooks: list[str]) -> Iterator[Check]:
@@ -63,6 +70,18 @@ def _faults(top: Path, head: str, path: str) -> Iterator[str]:
             look(sheet)
     except QuireError as error:
         yield f"{code(path)}: {code(str(error))}"
+
+
+def _found(top: Path, head: str, notebooks: list[str]) -> Iterator[Check]:
+    there = [path for path in notebooks if file_at(head, path, top) is not None]
+    if not there:
+        return
+    with checkout(head, top) as folder:
+        verdicts = [(path, check_static(str(folder / path), _STATIC)) for path in there]
+    found = [f"{code(f'{path}:{cell.line}')}: {code(cell.fault)}" for path, each in verdicts for cell in each.failed]
+    yield Check(
+        name="Parameters are used, names defined, and no secret is written", passed=not found, told="; ".join(found)
+    )
 
 
 def _pairs(top: Path, head: str, notebooks: list[str]) -> Iterator[Check]:
