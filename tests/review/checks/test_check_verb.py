@@ -52,6 +52,7 @@ def test_each_cell_has_a_verdict_also_after_one_that_failed(tmp_path: Path) -> N
         code("1 / 0"),
         code("# NBVAL_IGNORE_OUTPUT\nprint(2)", printed("3\n")),
         code("raise SystemExit(0)", tags=("skip-execution",)),
+        code("import asyncio\nawait asyncio.sleep(0)\nprint(a)", printed("1\n")),
         code("open('out.txt', 'w').write(str(a))\nprint(a)", printed("1\n")),
     )
     done = run("check", "sales.ipynb", "--json", at=tmp_path)
@@ -59,7 +60,7 @@ def test_each_cell_has_a_verdict_also_after_one_that_failed(tmp_path: Path) -> N
     said = json.loads(done.stdout)
     (notebook,) = said["notebooks"]
     cells = notebook["cells"]
-    assert [cell["status"] for cell in cells] == ["passed", "failed", "failed", "passed", "skipped", "passed"]
+    assert [cell["status"] for cell in cells] == ["passed", "failed", "failed", "passed", "skipped", "passed", "passed"]
     assert not said["ok"]
     assert cells[1]["differences"] == [
         {"medium": "stdout", "fault": "it differs", "expected": "x\n2\n", "actual": "x\n1\n"}

@@ -269,6 +269,14 @@ class PatientKernelApp(IPKernelApp):
             # It would pass each cell on to one of several shells, of which we use one.
             self.shell_channel_thread = None
 
+    def init_kernel(self) -> None:
+        """Make the kernel, which asks for the thread that it does not have as soon as a cell awaits (ipykernel 7.4)."""
+        super().init_kernel()  # pyright: ignore[reportUnknownMemberType] - untyped there
+        kernel = cast("Any", self).kernel
+        if getattr(kernel, "shell_channel_thread", self) is None:
+            kernel.__class__ = with_one_shell(kernel.__class__)
+            kernel.shell_channel_thread = NoShellThread()
+
     def init_path(self) -> None:
         """Leave the folder that the kernel works in for later: all that begins the kernel is installed, or Python's own."""
 
@@ -289,6 +297,21 @@ class PatientKernelApp(IPKernelApp):
         # Nobody sees what is below the level: then it need not be put together, several times a cell.
         log: Any = self.log
         log.setLevel(max(log.getEffectiveLevel(), self.log_level))
+
+
+class NoShellThread:
+    """In the place of the thread that would choose a shell: cells run in the thread that hears of them."""
+
+    def __init__(self) -> None:
+        self.parent_thread = threading.current_thread()
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def with_one_shell(kernel: type) -> type:
+    """Return a kernel's class for one that has no other shells, whatever stands in the place of their thread."""
+    return type(kernel.__name__, (kernel,), {"_supports_kernel_subshells": False})
 
 
 def untold(channel: str) -> "contextlib.nullcontext[None]":
