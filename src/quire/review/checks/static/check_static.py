@@ -97,7 +97,7 @@ def _verdict(
         status="failed" if cells or faults else "passed",
         seconds=round(seconds, 3),
         cells=tuple(sorted(cells, key=lambda cell: cell.line)),
-        faults=tuple(faults),
+        faults=tuple(dict.fromkeys(faults)),
         warnings=tuple(warnings),
     )
 
