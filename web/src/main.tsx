@@ -41,6 +41,8 @@ const loadRuns = () => import("./runs/RunsPage.tsx")
 const loadRunComparison = () => import("./runs/ComparePage.tsx")
 const loadNotebook = () => import("./notebook/NotebookPage.tsx")
 
+const loadReview = () => Promise.all([import("./review/ReviewPage.tsx"), import("./comments/of_review.tsx")])
+
 const HomePage = lazy(loadHome)
 const SettingsPage = lazy(loadSettings)
 const RunsPage = lazy(loadRuns)
@@ -51,7 +53,8 @@ const MomentView = lazy(() => import("./moments/MomentView.tsx"))
 const ReadingPage = lazy(() => import("./reading/ReadingPage.tsx"))
 const ReadingForm = lazy(() => import("./params/ReadingForm.tsx"))
 const ComparePage = lazy(() => import("./moments/ComparePage.tsx"))
-const ReviewPage = lazy(() => Promise.all([import("./review/ReviewPage.tsx"), import("./comments/of_review.tsx")]).then(([{ default: Page }, { REVIEW_COMMENTS }]) => ({
+const ReviewPage = lazy(() =>
+  loadReview().then(([{ default: Page }, { REVIEW_COMMENTS }]) => ({
     default: (props: { readonly log: string; readonly parts: OpenParts; readonly nonce: string }) => <Page {...props} comments={REVIEW_COMMENTS} />,
   })),
 )
@@ -61,6 +64,7 @@ const NotebookPage = lazy(() => loadNotebook().then((module) => ({ default: modu
 function preload(path: string): void {
   if (path === "/runs/compare") void loadRunComparison()
   else if (path.startsWith("/notebooks/") || path.startsWith("/runs/")) void loadNotebook()
+  else if (path.startsWith("/reviews/")) void loadReview()
   else if (path === "/settings") void loadSettings()
   else if (path === "/runs") void loadRuns()
   else if (path === "/") void loadHome()

@@ -3,7 +3,7 @@
  * what else changed of it; cells that are the same are folded. J and K go to the next change and the one before it.
  */
 
-import { Fragment, useEffect, useRef, useState } from "react"
+import { Fragment, useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
 import type { ReactNode, RefObject } from "react"
 
 import { visible } from "../core/visible.ts"
@@ -44,9 +44,14 @@ export interface DiffExtras {
   readonly onLine: ((place: LinePlace) => void) | null
 }
 
+const FIRST_GROUPS = 30
+
 export function DiffRows({ compared, outputs, labels, extras }: DiffRowsProps) {
   const list = useRef<HTMLDivElement>(null)
   useChangeKeys(list, extras === undefined)
+  const groups = useMemo(() => grouped(compared.rows), [compared.rows])
+  // Of a thousand changes those that fill the window come first; the others follow at once, without holding it up.
+  const count = useDeferredValue(groups.length, FIRST_GROUPS)
   return (
     <div ref={list} className={css["rows"]} data-diff-rows>
       {compared.facts.length > 0 && (
@@ -55,7 +60,7 @@ export function DiffRows({ compared, outputs, labels, extras }: DiffRowsProps) {
           <Facts facts={compared.facts} />
         </section>
       )}
-      {grouped(compared.rows).map((group) =>
+      {groups.slice(0, count).map((group) =>
         group.kind === "same" ? (
           <SameRows key={group.key} rows={group.rows} language={compared.language} />
         ) : (

@@ -3,7 +3,6 @@
 import { navigate } from "wouter/use-browser-location"
 
 import type { PanelSpec } from "../hooks/panel.ts"
-import { openReview } from "../sync/api_reviews.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { Icon } from "../ui/Icon.tsx"
 
@@ -34,6 +33,7 @@ export const panel: PanelSpec = {
 async function reviewRun({ live, log, parts, notify }: PageContext): Promise<void> {
   live.flush()
   try {
+    const { openReview } = await import("../sync/api_reviews.ts")
     const review = await openReview(parts.api, { kind: "run", log })
     navigate(`/reviews/${encodeURIComponent(review.log)}`)
   } catch (error) {

@@ -6,7 +6,6 @@ import type { Proposal, ProposalId } from "../core/types.gen.ts"
 import { visible } from "../core/visible.ts"
 import { useAsked, useField, useValue } from "../hooks/values.ts"
 import { findProposal } from "../sync/api_proposals.ts"
-import { openReview } from "../sync/api_reviews.ts"
 import type { PageContext } from "../sync/notebook_page.ts"
 import { Button } from "../ui/Button.tsx"
 import { TextField } from "../ui/Field.tsx"
@@ -180,6 +179,7 @@ export function Answers({ context, view, isShort = false }: { readonly context: 
 /** Show a proposal on a page of its own, with both sides beside each other and comments on lines. */
 async function review(context: PageContext, id: ProposalId): Promise<void> {
   try {
+    const { openReview } = await import("../sync/api_reviews.ts")
     const { log } = await openReview(context.parts.api, { kind: "proposal", log: context.log, proposal: id })
     location.assign(`/reviews/${encodeURIComponent(log)}`)
   } catch (error) {

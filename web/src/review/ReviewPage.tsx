@@ -22,7 +22,7 @@ import { useToasts } from "../ui/Toasts.tsx"
 import type { ReviewComments, ReviewContext } from "./comments_part.ts"
 import { ReviewBody } from "./ReviewBody.tsx"
 import css from "./Review.module.css"
-import { useContent } from "./use_content.ts"
+import { readAhead, useContent } from "./use_content.ts"
 
 interface Props {
   readonly log: LogId
@@ -47,6 +47,7 @@ function useOpening(log: LogId, parts: OpenParts, attempt: number): Opening {
   useEffect(() => {
     let isGone = false
     let opened: OpenNotebook | null = null
+    readAhead(parts.api, log)
     openNotebook(log, parts).then(
       (found) => {
         opened = found

@@ -13,6 +13,22 @@ export interface Found {
   readonly problem: string | null
 }
 
+/** Begin to read a review before its page is there: `useContent` takes what comes, once. */
+export function readAhead(api: Api, log: LogId): void {
+  if (AHEAD.has(log)) return
+  const reading = readReview(api, log)
+  reading.catch(() => AHEAD.delete(log)) // whoever has taken it is told
+  AHEAD.set(log, reading)
+}
+
+const AHEAD = new Map<LogId, Promise<ReviewContent>>()
+
+function reading(api: Api, log: LogId): Promise<ReviewContent> {
+  const begun = AHEAD.get(log)
+  AHEAD.delete(log)
+  return begun ?? readReview(api, log)
+}
+
 /** `version` is another value each time it has to be read anew. */
 export function useContent(api: Api, log: LogId, version: unknown): Found {
   const [found, setFound] = useState<Found>({ content: null, problem: null })
@@ -26,7 +42,7 @@ export function useContent(api: Api, log: LogId, version: unknown): Found {
   }, [])
   useEffect(() => {
     let isGone = false
-    readReview(api, log).then(
+    reading(api, log).then(
       (content) => isGone || setFound({ content, problem: null }),
       (error: unknown) => isGone || setFound(({ content }) => ({ content, problem: error instanceof Error ? error.message : String(error) })),
     )
