@@ -40,8 +40,7 @@ const loadSettings = () => import("./settings/SettingsPage.tsx")
 const loadRuns = () => import("./runs/RunsPage.tsx")
 const loadRunComparison = () => import("./runs/ComparePage.tsx")
 const loadNotebook = () => import("./notebook/NotebookPage.tsx")
-
-const loadReview = () => Promise.all([import("./review/ReviewPage.tsx"), import("./comments/of_review.tsx")])
+const loadReview = () => import("./review_page.tsx")
 
 const HomePage = lazy(loadHome)
 const SettingsPage = lazy(loadSettings)
@@ -53,11 +52,7 @@ const MomentView = lazy(() => import("./moments/MomentView.tsx"))
 const ReadingPage = lazy(() => import("./reading/ReadingPage.tsx"))
 const ReadingForm = lazy(() => import("./params/ReadingForm.tsx"))
 const ComparePage = lazy(() => import("./moments/ComparePage.tsx"))
-const ReviewPage = lazy(() =>
-  loadReview().then(([{ default: Page }, { REVIEW_COMMENTS }]) => ({
-    default: (props: { readonly log: string; readonly parts: OpenParts; readonly nonce: string }) => <Page {...props} comments={REVIEW_COMMENTS} />,
-  })),
-)
+const ReviewPage = lazy(loadReview)
 const NotebookPage = lazy(() => loadNotebook().then((module) => ({ default: module.NotebookPage })))
 
 /** Fetch the code of a page while this browser still signs in. */
@@ -163,12 +158,7 @@ function Pages({ parts, preferences, nonce }: Omit<AppProps, "refusal">) {
         )}
       </Route>
       <Route path="/reviews/:log">
-        {({ log }) => (
-          <>
-            <ReviewPage key={log} log={decoded(log)} parts={parts} nonce={nonce} />
-            <PageKeys load={loadReviewKeys} />
-          </>
-        )}
+        {({ log }) => <ReviewPage key={log} log={decoded(log)} parts={parts} nonce={nonce} />}
       </Route>
       <Route path="/runs">
         <RunsPage parts={parts} RunAgainForm={RunAgainForm} />
@@ -182,7 +172,6 @@ function Pages({ parts, preferences, nonce }: Omit<AppProps, "refusal">) {
   )
 }
 
-const loadReviewKeys = () => import("./review/actions.ts").then((module) => module.REVIEW_ACTIONS)
 const loadRunKeys = () => import("./runs/use_table_keys.ts").then((module) => module.TABLE_KEYS)
 
 function NotebookRoute({ log, parts, nonce }: { readonly log: string; readonly parts: OpenParts; readonly nonce: string }) {

@@ -24,21 +24,16 @@ export const panel: PanelSpec = {
       title: "Review what was changed since the run",
       keys: [],
       when: ({ live }) => [...live.store.field("cells").values()].some((cell) => cell.after_run),
-      do: (context) => void reviewRun(context),
+      do: reviewRun,
     },
   ],
 }
 
-/** Show what was fixed in a run beside what ran, on a page on which it is discussed and proposed to the source. */
-async function reviewRun({ live, log, parts, notify }: PageContext): Promise<void> {
-  live.flush()
-  try {
-    const { openReview } = await import("../sync/api_reviews.ts")
-    const review = await openReview(parts.api, { kind: "run", log })
-    navigate(`/reviews/${encodeURIComponent(review.log)}`)
-  } catch (error) {
-    notify({ text: error instanceof Error ? error.message : String(error) })
-  }
+/** Show what was fixed in a run beside what ran, on a page of its own. */
+function reviewRun({ log, parts, notify }: PageContext): void {
+  import("../sync/api_reviews.ts")
+    .then((reviews) => reviews.reviewPath(parts.api, { kind: "run", log }))
+    .then((path) => navigate(path), (error: unknown) => notify({ text: String(error) }))
 }
 
 function lookBack({ live }: PageContext): void {

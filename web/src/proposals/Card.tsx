@@ -168,7 +168,7 @@ export function Answers({ context, view, isShort = false }: { readonly context: 
         Decline…
       </Button>
       {!isShort && (
-        <Button kind="quiet" onClick={() => void review(context, id)}>
+        <Button kind="quiet" onClick={() => review(context, id)}>
           Review…
         </Button>
       )}
@@ -177,14 +177,10 @@ export function Answers({ context, view, isShort = false }: { readonly context: 
 }
 
 /** Show a proposal on a page of its own, with both sides beside each other and comments on lines. */
-async function review(context: PageContext, id: ProposalId): Promise<void> {
-  try {
-    const { openReview } = await import("../sync/api_reviews.ts")
-    const { log } = await openReview(context.parts.api, { kind: "proposal", log: context.log, proposal: id })
-    location.assign(`/reviews/${encodeURIComponent(log)}`)
-  } catch (error) {
-    context.notify({ text: error instanceof Error ? error.message : String(error) })
-  }
+function review({ log, parts, notify }: PageContext, id: ProposalId): void {
+  import("../sync/api_reviews.ts")
+    .then((reviews) => reviews.reviewPath(parts.api, { kind: "proposal", log, proposal: id }))
+    .then((path) => location.assign(path), (error: unknown) => notify({ text: String(error) }))
 }
 
 function DeclineForm({ context, view }: { readonly context: PageContext; readonly view: ProposalView }) {

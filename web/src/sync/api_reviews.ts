@@ -75,9 +75,10 @@ export function listReviews({ requests }: Api): Promise<readonly ReviewSummary[]
   return requests.read(address(["reviews"]))
 }
 
-/** The review of a subject, which is begun if there is none. */
-export function openReview({ requests }: Api, subject: ReviewSubject): Promise<{ readonly log: LogId }> {
-  return requests.post(address(["reviews"]), { subject })
+/** The address of the review of a subject, which is begun if there is none. */
+export async function reviewPath({ requests }: Api, subject: ReviewSubject): Promise<string> {
+  const { log } = await requests.post<{ readonly log: LogId }>(address(["reviews"]), { subject })
+  return `/reviews/${encodeURIComponent(log)}`
 }
 
 export function answerReview({ requests }: Api, log: LogId, answer: ReviewAnswer, why: string, selection: readonly number[] | null): Promise<ReviewVerdict> {
