@@ -24,16 +24,9 @@ export const panel: PanelSpec = {
       title: "Review what was changed since the run",
       keys: [],
       when: ({ live }) => [...live.store.field("cells").values()].some((cell) => cell.after_run),
-      do: reviewRun,
+      do: (context) => void import("../sync/api_reviews.ts").then(({ goToReview }) => goToReview(context, { kind: "run", log: context.log })),
     },
   ],
-}
-
-/** Show what was fixed in a run beside what ran, on a page of its own. */
-function reviewRun({ log, parts, notify }: PageContext): void {
-  import("../sync/api_reviews.ts")
-    .then((reviews) => reviews.reviewPath(parts.api, { kind: "run", log }))
-    .then((path) => navigate(path), (error: unknown) => notify({ text: String(error) }))
 }
 
 function lookBack({ live }: PageContext): void {

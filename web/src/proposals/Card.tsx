@@ -168,19 +168,12 @@ export function Answers({ context, view, isShort = false }: { readonly context: 
         Decline…
       </Button>
       {!isShort && (
-        <Button kind="quiet" onClick={() => review(context, id)}>
+        <Button kind="quiet" onClick={() => void import("../sync/api_reviews.ts").then(({ goToReview }) => goToReview(context, { kind: "proposal", log: context.log, proposal: id }))}>
           Review…
         </Button>
       )}
     </div>
   )
-}
-
-/** Show a proposal on a page of its own, with both sides beside each other and comments on lines. */
-function review({ log, parts, notify }: PageContext, id: ProposalId): void {
-  import("../sync/api_reviews.ts")
-    .then((reviews) => reviews.reviewPath(parts.api, { kind: "proposal", log, proposal: id }))
-    .then((path) => location.assign(path), (error: unknown) => notify({ text: String(error) }))
 }
 
 function DeclineForm({ context, view }: { readonly context: PageContext; readonly view: ProposalView }) {

@@ -6,6 +6,7 @@ import { readRows } from "./api_diff.ts"
 import type { DiffFact, DiffRow } from "./api_diff.ts"
 import type { ProposalFound } from "./api_proposals.ts"
 import { address } from "./api_requests.ts"
+import type { PageContext } from "./notebook_page.ts"
 
 /** A result before and after; undefined where that side has none, null where it is too large to show. */
 export interface ReviewResult {
@@ -75,10 +76,14 @@ export function listReviews({ requests }: Api): Promise<readonly ReviewSummary[]
   return requests.read(address(["reviews"]))
 }
 
-/** The address of the review of a subject, which is begun if there is none. */
-export async function reviewPath({ requests }: Api, subject: ReviewSubject): Promise<string> {
-  const { log } = await requests.post<{ readonly log: LogId }>(address(["reviews"]), { subject })
-  return `/reviews/${encodeURIComponent(log)}`
+/** Go to the review of a subject, which is begun if there is none. */
+export async function goToReview({ parts, notify }: Pick<PageContext, "parts" | "notify">, subject: ReviewSubject): Promise<void> {
+  try {
+    const { log } = await parts.api.requests.post<{ readonly log: LogId }>(address(["reviews"]), { subject })
+    location.assign(`/reviews/${encodeURIComponent(log)}`)
+  } catch (error) {
+    notify({ text: error instanceof Error ? error.message : String(error) })
+  }
 }
 
 export function answerReview({ requests }: Api, log: LogId, answer: ReviewAnswer, why: string, selection: readonly number[] | null): Promise<ReviewVerdict> {
