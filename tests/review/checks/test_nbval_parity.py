@@ -112,7 +112,7 @@ NOTEBOOKS: dict[str, list[dict[str, Any]]] = {
     "empty": [code(""), code("   \n", count=None), MARKDOWN, code("print(1)", out("1\n"))],
     "no-code": [MARKDOWN],
     # No cell that ends its kernel: nbval waits for it until its time is over. None that ends in a semicolon: without a
-    # history, as nbval runs cells, IPython shows its value all the same.
+    # history, as nbval runs cells, IPython shows its value all the same. No magic that is not there: nbval does not see that.
     "images": [
         code(f"import base64\n{SHOW}display({{'image/png': '{PNG}'}}, raw=True)", display(image_png=PNG)),
         code(f"display({{'image/png': '{PNG}'}}, raw=True)", display(image_png=PNG.replace("42mP8", "42mN8"))),
@@ -140,10 +140,10 @@ NOTEBOOKS: dict[str, list[dict[str, Any]]] = {
         code("%%time\nprint(2)", out("2\n")),
         code("!echo hi", out("hi\r\n")),
         code("%%bash\necho a", out("a\n")),
-        code("%nothing_like_it"),
     ],
     "syntax": [code("def ("), code("print(1)", out("1\n"))],
     "stdin": [code("input('x')"), code("print(1)", out("1\n"))],
+    "async": [code("import asyncio\nawait asyncio.sleep(0)\nprint(1)", out("1\n"))],
     "last-expression": [code("_ = 1\n'x'", result("'x'")), code("[1,\n 2]", result("[1, 2]"))],
     "ansi": [code("print('\\x1b[31mred\\x1b[0m')", out("\x1b[31mred\x1b[0m\n"))],
     "long": [code("print('x' * 200_000)", out("x" * 200_000 + "\n")), code("print('x' * 9)", out("x" * 8 + "\n"))],
