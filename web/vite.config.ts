@@ -3,6 +3,9 @@
 import react from "@vitejs/plugin-react"
 import { defineConfig } from "vitest/config"
 
+/** What the app itself imports: it is there when a part is loaded, so that the parts need not list it. */
+const ALWAYS_LOADED = /^assets\/(index|react|jsx-runtime|notebook|staleness|fault)-[\w-]{8}\.(js|css)$/
+
 export default defineConfig({
   plugins: [react()],
   build: {
@@ -12,7 +15,7 @@ export default defineConfig({
     manifest: "manifest.json",
     // Nothing becomes a data: or inline part of a page, whose policy allows neither.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    modulePreload: { polyfill: false, resolveDependencies: (_file, needed) => needed.filter((file) => !ALWAYS_LOADED.test(file)) },
     chunkSizeWarningLimit: 6000,
     rolldownOptions: { checks: { bundlerTimings: false } },
   },

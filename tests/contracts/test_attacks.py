@@ -59,7 +59,9 @@ NEEDS: dict[str, str] = {
     **dict.fromkeys(["restart_requested", "run_requested", "run_cancel_requested"], "run"),
     **dict.fromkeys(["execution_claimed", "execution_started", "output_added", "stream_appended"], "serve"),
     **dict.fromkeys(["display_updated", "outputs_cleared", "execution_finished", "execution_skipped"], "serve"),
-    **dict.fromkeys(["result_recorded", "run_claimed", "run_started", "runtime_attached"], "serve"),
+    **dict.fromkeys(
+        ["result_recorded", "run_claimed", "run_started", "environment_recorded", "runtime_attached"], "serve"
+    ),
     **dict.fromkeys(["runtime_detached", "kernel_started", "kernel_restarted", "run_finished"], "serve"),
     **dict.fromkeys(["execution_cancelled", "input_answered"], "run"),  # a runtime's are tried apart
     **dict.fromkeys(["payload_redacted", "actor_known", "role_set", "policy_set"], "admin"),
@@ -194,7 +196,7 @@ class World:
         return bearer
 
     async def _notebook(self, log: LogId) -> None:
-        """A notebook in which something waits, something runs, something is proposed, and two runs of it."""
+        """A notebook in which something waits, something runs, something is proposed, and three runs of it."""
         runtime = self._as(self.runtime, "read", "serve")
         me = self._as(self.actor, *ALL)
         cells = [e.CellAdded(cell=cell, after=None, source="x = 1") for cell in (A, B, C)]
@@ -217,11 +219,14 @@ class World:
         subject = e.ProposalSubject(log=log, proposal=P)
         await self.say(self.files, review_log(subject), e.ReviewOpened(name="review", subject=subject))
         await self.say(self.files, log, e.ConflictRaised(conflict=CONFLICT, cell=C, base="", ours="1", theirs="2"))
-        for run in ("queued", "claimed"):
+        for run in ("queued", "claimed", "started"):
             requested = e.RunRequested(name="r", source=e.RunSource(notebook=log))
             cell = e.CellAdded(cell=A, after=None, source="x = 1")
             await self.say(self.files, LogId(f"{log}-{run}"), requested, cell)
         await self._claim(runtime, LogId(f"{log}-claimed"), e.RunClaimed(runtime=self.runtime))
+        run = LogId(f"{log}-started")
+        run_epoch = await self._claim(runtime, run, e.RunClaimed(runtime=self.runtime))
+        await self.say(runtime, run, e.RunStarted(epoch=run_epoch))
 
     async def _claim(self, runtime: LocalWorkspace, log: LogId, claim: e.ExecutionClaimed | e.RunClaimed) -> int:
         (entry,) = await self.say(runtime, log, claim)
@@ -246,6 +251,7 @@ def attempts(world: World, place: str) -> Iterator[tuple[LogId, KnownEvent]]:
     log, me = LogId(place), world.runtime
     epoch, run_epoch = world.epochs.get(log, 1), world.epochs.get(f"{log}-claimed", 1)
     new, run_queued, run_claimed = LogId(f"{place}-new"), LogId(f"{place}-queued"), LogId(f"{place}-claimed")
+    run_started = LogId(f"{place}-started")
     in_notebook: list[KnownEvent] = [
         e.CellAdded(cell=CellId("new"), after=None),
         e.CellRemoved(cell=C),
@@ -299,6 +305,7 @@ def attempts(world: World, place: str) -> Iterator[tuple[LogId, KnownEvent]]:
     yield run_queued, e.RunClaimed(runtime=me)
     yield run_queued, e.RunCancelRequested()
     yield run_claimed, e.RunStarted(epoch=run_epoch)
+    yield run_started, e.EnvironmentRecorded(epoch=world.epochs.get(run_started, 1))
     yield run_claimed, e.RunFinished(epoch=run_epoch, status="error")
     subject, review = e.ProposalSubject(log=log, proposal=OWN), review_log(e.ProposalSubject(log=log, proposal=P))
     yield review_log(subject), e.ReviewOpened(name="another", subject=subject)

@@ -541,7 +541,28 @@ ROWS = IndexRows(
     logs=[LOG],
     cells=[(LOG, "c1", 1, "code", None, "[]", "nul: \0", "h", "ok", True, "human:ada", "human:ada", "{}")],
     runs=[
-        ("r1", "r", "success", None, None, "{}", "{}", "human:ada", None, None, "t", "t", "t", 1.5, None, None, None)
+        (
+            *(
+                "r1",
+                "r",
+                "success",
+                None,
+                None,
+                "{}",
+                "{}",
+                "human:ada",
+                None,
+                None,
+                "t",
+                "t",
+                "t",
+                1.5,
+                None,
+                None,
+                None,
+            ),
+            *(None, "3.12.1", "linux", "p", "c", False),
+        )
     ],
     names=[("human:ada", "Ada"), ("human:ada", "Ada L.")],
 )

@@ -248,10 +248,11 @@ async def test_nobody_without_the_key_is_heard_and_nothing_is_heard_twice(
         payloads.append(payload)
 
     await connection.add_listener(channel, listen)
-    one.lanes.say(TALK, "true", ADA)
-    assert (await heard(listening)).message == "true"
+    # Too long to stand in sealed text by chance.
+    one.lanes.say(TALK, "a secret", ADA)
+    assert (await heard(listening)).message == "a secret"
     await until(lambda: bool(payloads))
-    assert not any("true" in payload or "ada" in payload for payload in payloads)
+    assert not any("a secret" in payload or "human:ada" in payload for payload in payloads)
     forged = Seal("another key").close(b"spy.1." + b'{"type":"said","lane":"l","message":1,"by":"human:ada"}')
     for payload in (*payloads, "", "a.b.c.d.e", "spy.1.0.1.AAAA", f"spy.1.0.1.{forged.hex()}", "spy.1.0.99999999.x"):
         await connection.execute("SELECT pg_notify($1, $2)", channel, payload)

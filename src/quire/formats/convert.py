@@ -41,7 +41,8 @@ def convert(text: str, path: str, target: str, existing: str | None = None) -> s
         return registry.write(with_kernel(sheet) if registry.format_of(target) == "ipynb" else sheet, target)
     if registry.format_of(path) != "ipynb":
         old = registry.read(existing, target)
-        sheet = carried(old, sheet, as_told(old, path))
+        said = without_native_kernel(old) if registry.format_of(path) == "logbook" else old
+        sheet = carried(old, sheet, as_told(said, path))
     return registry.write(sheet, target, like=existing)
 
 

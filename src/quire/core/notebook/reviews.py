@@ -1,4 +1,4 @@
-"""Reviews: which log is the review of a subject, and who has to be told of what is said in it."""
+"""Reviews: which log is the review of a subject, and whose rights count in it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import json
 from hashlib import sha256
 
 from ..events import ProposalSubject, ReviewSubject, RevisionsSubject, RunSubject
-from ..ids import ActorId, LogId
-from .notebook import Notebook
+from ..ids import LogId
 
 _PREFIX = "review-"
 
@@ -27,10 +26,3 @@ def review_log(subject: ReviewSubject) -> LogId:
 def subject_log(subject: ReviewSubject) -> LogId | None:
     """Return the notebook or run whose rights count in a review."""
     return subject.notebook if isinstance(subject, RevisionsSubject) else subject.log
-
-
-def reviews_for(log: LogId, now: Notebook, actor: ActorId) -> list[LogId]:
-    """Return the logs in which an actor's work in a notebook or run may be reviewed; they need not exist."""
-    mine = [id for id, each in now.proposals.items() if each.by == actor and each.state == "open"]
-    proposals = [review_log(ProposalSubject(log=log, proposal=id)) for id in mine]
-    return [*proposals, *([review_log(RunSubject(log=log))] if now.run is not None else [])]

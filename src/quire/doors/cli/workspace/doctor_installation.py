@@ -27,7 +27,10 @@ _USES = {
     "formats": "notebooks in formats of Jupytext",
     "frames": "results that are data frames",
     "html": "`quire convert` to .html",
+    "forge": "pull requests",
 }
+_CONVENIENCES = ("keyring",)
+"""Extras that nothing misses: there is another way to do the same."""
 
 
 def look_at_python() -> Iterator[DoctorFinding]:
@@ -53,7 +56,8 @@ def look_at_packages() -> Iterator[DoctorFinding]:
     for line in wanted:
         extra = _EXTRA.search(line)
         extras.setdefault(extra[1] if extra else "", []).append(line)
-    extras.pop("all", None)
+    for extra in ("all", *_CONVENIENCES):
+        extras.pop(extra, None)
     for extra, lines in extras.items():
         yield from _look_at_extra(extra, lines)
 
