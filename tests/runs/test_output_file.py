@@ -350,7 +350,7 @@ def test_a_store_on_a_full_disk_ends_the_run_and_its_log_is_true_once_there_is_r
     said = on_disks(
         """
         mkdir disk && mount -t tmpfs -o size=2m none disk
-        status=0; "$quire" run a.py a.ipynb --at disk || status=$?; echo "status: $status"
+        status=0; "$quire" run a.py a.ipynb --wait 3 --at disk || status=$?; echo "status: $status"
         mount -o remount,size=20m disk
         "$quire" sql "select status from runs" --json --at disk > runs.json
         "$quire" verify --at disk

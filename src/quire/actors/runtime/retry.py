@@ -44,6 +44,7 @@ class OutageTooLong(Unavailable):
 class OutageWait:
     """Waits for a workspace that is away, for so long at most. Told when it begins, and when it is over.
 
+    Each request has its own time: a full disk still takes what is small, and that says nothing of what is not.
     `gives_up` says that there is nobody any more who wants to wait.
     """
 
@@ -55,43 +56,51 @@ class OutageWait:
     ) -> None:
         self._seconds, self._tell, self._gives_up = seconds, tell, gives_up
         self._clock = asyncio.get_running_loop().time
-        self._away_since: float | None = None
+        self._waiting = 0
+        self._away_since = 0.0
         self._answered = 0.0
 
     async def patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Ask until there is an answer; OutageTooLong when there is none in time."""
         waits = pauses()
-        while True:
-            asked = self._clock()
-            try:
-                answer = await ask()
-            except Unavailable as error:
-                self._is_away(error, asked)
-            else:
-                self._is_back()
-                return answer
-            await asyncio.sleep(next(waits))
+        since: float | None = None
+        try:
+            while True:
+                asked = self._clock()
+                try:
+                    answer = await ask()
+                except Unavailable as error:
+                    # Where somebody else had an answer since it was asked, it may have been away then and be back.
+                    if since is None and asked >= self._answered:
+                        since = self._begin(error)
+                    if since is not None:
+                        self._check(error, since)
+                else:
+                    self._answered = self._clock()
+                    if since is not None and self._waiting == 1:
+                        away = self._answered - self._away_since
+                        self._tell(f"The workspace is back after {away:.0f} s: the run goes on")
+                    return answer
+                await asyncio.sleep(next(waits))
+        finally:
+            self._waiting -= since is not None
 
-    def _is_away(self, error: Unavailable, asked: float) -> None:
+    def _begin(self, error: Unavailable) -> float:
+        """Note that one more request waits, and say so of the first; return since when."""
         now = self._clock()
-        if self._away_since is None and asked < self._answered:
-            return  # it was away when that was asked; somebody else has had an answer since
-        if self._away_since is None:
+        self._waiting += 1
+        if self._waiting == 1:
             self._away_since = now
             if self._seconds > 0 and not self._gives_up():
                 self._tell(f"{error} The run waits for it, {self._seconds:g} s at most (--wait)")
+        return now
+
+    def _check(self, error: Unavailable, since: float) -> None:
         if self._gives_up():
             told = "The run was stopped while it waited: what its cells did since then is not recorded."
             raise OutageTooLong(f"{error} {told}") from error
-        if now - self._away_since >= self._seconds:
-            told = f" It was waited for, {self._seconds:g} s (--wait)." if self._seconds else ""
-            raise OutageTooLong(f"{error}{told}") from error
-
-    def _is_back(self) -> None:
-        self._answered = self._clock()
-        if self._away_since is not None:
-            self._tell(f"The workspace is back after {self._answered - self._away_since:.0f} s: the run goes on")
-            self._away_since = None
+        if self._clock() - since >= self._seconds:
+            raise OutageTooLong(f"{error} It was waited for, {self._seconds:g} s (--wait).") from error
 
 
 class PatientOutlet:

@@ -45,6 +45,7 @@ class PatientSocket(WebSocketsSansIOProtocol):
         self._stalled: asyncio.TimerHandle | None = None
         self._lingering: asyncio.TimerHandle | None = None
         self._received_at = 0.0
+        self._was_held_back = False
 
     @property
     def held_bytes(self) -> int:
@@ -112,7 +113,9 @@ class PatientSocket(WebSocketsSansIOProtocol):
     def keepalive_timeout(self) -> None:
         """Close, unless the client sends, or is not read from: the answer to a ping stands behind all that was sent before."""
         patience = self.ping_timeout or 0.0
-        if self.read_paused or self.loop.time() - self._received_at < patience:
+        # Whoever was held back for long has just been heard of only when the next of what waits was read.
+        was_held_back, self._was_held_back = self._was_held_back, self.read_paused
+        if self.read_paused or was_held_back or self.loop.time() - self._received_at < patience:
             self.pong_timer = self.loop.call_later(patience, self.keepalive_timeout)
         else:
             super().keepalive_timeout()
