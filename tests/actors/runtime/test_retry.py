@@ -39,10 +39,15 @@ async def test_a_request_that_never_succeeds_ends_the_wait_though_others_do() ->
 
 async def test_it_is_told_once_that_several_wait_and_once_that_the_last_has_its_answer() -> None:
     told: list[str] = []
-    desk, wait = Desk(), OutageWait(60, told.append)
+    is_told = asyncio.Event()
+
+    def tell(message: str) -> None:
+        told.append(message)
+        is_told.set()
+
+    desk, wait = Desk(), OutageWait(60, tell)
     waiting = [asyncio.ensure_future(wait.patiently(desk.large)) for _ in range(3)]
-    while not told:
-        await asyncio.sleep(0)
+    await is_told.wait()
     desk.has_room = True
     assert await asyncio.gather(*waiting) == ["large"] * 3
     assert [message.partition(" ")[2][:9] for message in told] == ["disk is f", "workspace"]
