@@ -8,6 +8,7 @@ run: it is told, tried again, and what counts is the last one.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
@@ -37,6 +38,8 @@ REMOTE_SECONDS = 10.0
 """And so often where that is a request to somebody else's machine."""
 RECORD_SECONDS = 1.0
 """What a cell showed is recorded a moment after it was heard: what is written sooner may lack it, and is written again."""
+LEAVE_SECONDS = 5.0
+"""How long a workspace that is away may take to answer, once nobody waits for it any more."""
 WRITE_SHARE = 20
 """And so that writing takes at most one part in so many of the time: cost does not grow with the square of the cells."""
 
@@ -106,11 +109,17 @@ class Output(RunObserver):
         return None
 
     async def leave(self) -> None:
-        """Write no more: what the run did cannot be read. The file stays as it was last written."""
+        """Write what can still be read of a run that cannot be recorded any more; else the file stays as it is."""
         if self._timer is not None:
             self._timer.cancel()
         if self._writing is not None:
             await cancel_and_wait(self._writing)
+        if self._place is None or is_standard(self._place):
+            return
+        self._wait = OutageWait(0)
+        with contextlib.suppress(QuireError, OSError, TimeoutError):
+            async with asyncio.timeout(LEAVE_SECONDS):
+                await self._write()
 
     # ---- When to write
 
