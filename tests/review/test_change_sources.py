@@ -14,7 +14,7 @@ from quire.core.events import Scope
 from quire.review.pull_requests.change_sources import ChangeSource, gather
 from quire.verbs.answers.answer import Here
 from quire.verbs.arguments import ProposeArguments
-from quire.verbs.propose import propose
+from quire.verbs.proposals.propose import propose
 from quire.workspace.identity.identities import agent
 
 from .clone import LOWER, PATH, Clone

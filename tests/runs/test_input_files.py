@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quire.core.errors import BadInput
-from quire.core.inputs import declared_inputs
+from quire.core.params.inputs import declared_inputs
 from quire.formats import registry
 from quire.runs.environment.input_files import find_inputs
 

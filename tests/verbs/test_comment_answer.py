@@ -18,7 +18,7 @@ from quire.verbs.arguments import ControlArguments, FindArguments, ProposeArgume
 from quire.verbs.control import control
 from quire.verbs.find import find
 from quire.verbs.overviews.overview import waiting
-from quire.verbs.propose import propose
+from quire.verbs.proposals.propose import propose
 from quire.verbs.read import read
 from quire.verbs.run import wait
 from quire.workspace.clock import new_id

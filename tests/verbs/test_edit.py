@@ -24,7 +24,7 @@ from quire.verbs.answers.answer import Here, VerbAnswer
 from quire.verbs.answers.error_answer import told
 from quire.verbs.arguments import EditArguments, ProposeArguments
 from quire.verbs.edit import edit
-from quire.verbs.propose import propose
+from quire.verbs.proposals.propose import propose
 from quire.workspace.clock import new_id
 from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace

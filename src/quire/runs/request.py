@@ -18,7 +18,7 @@ from ..actors.runtime.run_notebook import RunPlan
 from ..core.errors import BadInput
 from ..core.events import RunSource
 from ..core.ids import LogId
-from ..core.inputs import declared_inputs
+from ..core.params.inputs import declared_inputs
 from ..core.params.parameters import BoundParameters, Text, bind, declared
 from ..core.results import declared as declared_results
 from ..core.sheet.sheet import Sheet

@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 
 from ...core.values import Json
-from ...verbs import arguments, control, edit, find, propose, read, run
+from ...verbs import arguments, control, edit, find, read, run
 from ...verbs.answers.answer import VerbAnswer
 from ...verbs.arguments import VerbArguments
+from ...verbs.proposals import propose
 from .tool_schemas import Schema, schema_of
 
 INSTRUCTIONS = """\

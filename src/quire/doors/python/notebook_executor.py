@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from ...core.errors import BadInput, NotFound
-from ...core.inputs import declared_inputs
+from ...core.params.inputs import declared_inputs
 from ...core.params.parameters import declared, inspected
 from ...core.sheet.sheet import Sheet
 from ...core.values import Json

@@ -11,7 +11,7 @@ from typing import Any
 from ...actors.runtime.run_environment import InputPath
 from ...connection import find_folder, new_folder
 from ...core.errors import BadInput
-from ...core.inputs import KEY
+from ...core.params.inputs import KEY
 from ...formats.path_templates import fill_path
 
 MOST_FILES = 1000

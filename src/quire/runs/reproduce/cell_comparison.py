@@ -2,7 +2,7 @@
 
 What a cell printed is one text for stdout and one for stderr: how pieces of them come between one another
 is left to chance by the kernel. What it displayed is compared in its order, an error by its name and
-message. What is another in every run does not count: core/volatile_text.py.
+message. What is another in every run does not count: volatile_text.py.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ...core.sheet.conversion import is_text
 from ...core.sheet.equality import same
 from ...core.sheet.sheet import is_json
 from ...core.values import Json
-from ...core.volatile_text import settled, settled_value
 from ...workspace.protocol import Workspace
+from .volatile_text import settled, settled_value
 
 Texts: TypeAlias = Mapping[str, str]
 """Hash to text, of the blobs that hold text and may only look different."""

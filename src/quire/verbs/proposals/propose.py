@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..core import events as e
-from ..core.errors import BadInput
-from ..core.events import Draft, ProposalMade, RunCell
-from ..core.ids import ExecutionId, LogId, ProposalId
-from ..core.notebook.notebook import Cell, Notebook
-from ..core.text import source_hash
-from ..workspace.clock import new_id
-from .answers.answer import Here, VerbAnswer
-from .answers.edit_answer import answered_fix, answered_proposal
-from .arguments import ProposeArguments
-from .edit import after_it, planned_now, retry_on_conflict
-from .resolve import opened
-from .select_cells import chosen
+from ...core import events as e
+from ...core.errors import BadInput
+from ...core.events import Draft, ProposalMade, RunCell
+from ...core.ids import ExecutionId, LogId, ProposalId
+from ...core.notebook.notebook import Cell, Notebook
+from ...core.text import source_hash
+from ...workspace.clock import new_id
+from ..answers.answer import Here, VerbAnswer
+from ..answers.edit_answer import answered_fix, answered_proposal
+from ..arguments import ProposeArguments
+from ..edit import after_it, planned_now, retry_on_conflict
+from ..resolve import opened
+from ..select_cells import chosen
 
 
 async def propose(here: Here, wanted: ProposeArguments) -> VerbAnswer:
@@ -49,7 +49,7 @@ async def _as_pull_request(here: Here, log: LogId, before: Notebook, wanted: Pro
 
 
 async def _proposed_fix(here: Here, log: LogId, why: str) -> VerbAnswer:
-    from ..runs.fix.fix_proposal import propose as propose_fix
+    from ...runs.fix.fix_proposal import propose as propose_fix
 
     return answered_fix(await propose_fix(here.workspace, here.folder, log, why))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
-from .values import Json
+from ...core.values import Json
 
 _PATTERNS = (
     # <Model object at 0x7f3c2a1b>

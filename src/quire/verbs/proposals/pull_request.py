@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from ..core.errors import BadInput, Refused
-from ..core.ids import LogId
-from ..core.notebook.notebook import Notebook
-from ..core.rules.cell_rules import completed
-from ..core.rules.context import SubmissionContext
-from ..core.values import Json
-from ..formats.starter_notebook import title_of
-from ..formats.terminal_safe import one_line
-from ..workspace.clock import now
-from ..workspace.identity.identities import check_scope
-from .answers.answer import Here, VerbAnswer
-from .arguments import ProposeArguments
+from ...core.errors import BadInput, Refused
+from ...core.ids import LogId
+from ...core.notebook.notebook import Notebook
+from ...core.rules.cell_rules import completed
+from ...core.rules.context import SubmissionContext
+from ...core.values import Json
+from ...formats.starter_notebook import title_of
+from ...formats.terminal_safe import one_line
+from ...workspace.clock import now
+from ...workspace.identity.identities import check_scope
+from ..answers.answer import Here, VerbAnswer
+from ..arguments import ProposeArguments
 
 if TYPE_CHECKING:
-    from ..core.events import CellChange
-    from ..review.pull_requests.change_sources import ChangeSource
-    from ..review.pull_requests.propose_change import ProposedChange
+    from ...core.events import CellChange
+    from ...review.pull_requests.change_sources import ChangeSource
+    from ...review.pull_requests.propose_change import ProposedChange
 
 ANSWER_SECONDS = 20.0
 _under_way: dict[tuple[str, LogId], asyncio.Task[ProposedChange]] = {}
@@ -77,7 +77,7 @@ def _allowed(here: Here) -> Path:
 async def _proposed(
     here: Here, folder: Path, log: LogId, before: Notebook, wanted: ProposeArguments, changes: tuple[CellChange, ...]
 ) -> ProposedChange:
-    from ..review.pull_requests.propose_change import ProposeOptions, propose_change
+    from ...review.pull_requests.propose_change import ProposeOptions, propose_change
 
     source: list[str] | ChangeSource = [log]
     if before.run is None:
@@ -90,8 +90,8 @@ async def _proposed(
 
 
 def _source(here: Here, folder: Path, before: Notebook, changes: tuple[CellChange, ...]) -> ChangeSource:
-    from ..git.repository import the_repository
-    from ..review.pull_requests.change_sources import of_notebook
+    from ...git.repository import the_repository
+    from ...review.pull_requests.change_sources import of_notebook
 
     asking = SubmissionContext(actor=here.workspace.identity.actor, at=now(), seq=before.seq)
     after = completed(before, changes, asking)[1].notebook() if changes else before

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from .errors import BadInput
-from .results import script_table
-from .sheet.sheet import Sheet
-from .values import Json
+from ..errors import BadInput
+from ..results import script_table
+from ..sheet.sheet import Sheet
+from ..values import Json
 
 KEY = "inputs"
 """The key in the metadata, and in the script block."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quire.core.volatile_text import settled, settled_value
+from quire.runs.reproduce.volatile_text import settled, settled_value
 
 
 @pytest.mark.parametrize(
