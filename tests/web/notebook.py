@@ -91,6 +91,11 @@ class Book:
         cells: dict[str, Any] = now["cells"]
         return [cells[cell] for cell in now["order"] if not cells[cell].get("removed")]
 
+    def order(self) -> list[str]:
+        """Their ids."""
+        now = self.app.read(self.log)
+        return [cell for cell in now["order"] if not now["cells"][cell].get("removed")]
+
     def sources(self) -> list[str]:
         """Their sources."""
         return [cell.get("source", "") for cell in self.read()]
@@ -105,8 +110,9 @@ class Book:
         raise AssertionError(f"It is {found!r}, and not {wanted!r}.")
 
     def until_sources(self, *wanted: str) -> None:
-        """Wait until the server has these sources."""
+        """Wait until the server has these sources, and the page its cells in this order: who goes to one next means that."""
         self.until(self.sources, list(wanted))
+        self.until(lambda: self.cells.evaluate_all("rows => rows.map((row) => row.dataset.cell)"), self.order())
 
     def field(self, number: int, name: str) -> object:
         """A field of a cell, as the server has it."""
