@@ -172,6 +172,8 @@ class _Task:
         self.looked = asyncio.Event()
         self._moved = moved
         self._woken = asyncio.Event()
+        self._is_cut_off = False
+        """Whether the store could not be reached at the last look."""
 
     def wake(self) -> None:
         """Look soon."""
@@ -189,11 +191,15 @@ class _Task:
                 self._moved()  # other folders are to be watched
 
     async def _step(self) -> None:
+        was_cut_off, self._is_cut_off = self._is_cut_off, False
         try:
             await self.following.step()
         except (Unavailable, OSError) as error:
-            # A disk may say anything at any moment: that ends no mirror.
-            self.following.voice.say(str(error))
+            # A disk may say anything at any moment: that ends no mirror. A connection to the store that was lost in an
+            # outage may be found so only after it, and is made anew: once is no news.
+            self._is_cut_off = isinstance(error, Unavailable)
+            if was_cut_off or not self._is_cut_off:
+                self.following.voice.say(str(error))
             await asyncio.sleep(self._pace.retry_seconds)
             self.wake()
         except QuireError as error:

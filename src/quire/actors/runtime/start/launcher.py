@@ -137,6 +137,8 @@ class _Starter:
         """Who held a notebook for so long without a word that another is to serve it."""
         self._room = Room(system, starting.most, starting.room_seconds)
         self._is_full = False
+        self._is_cut_off = False
+        """Whether nothing was heard since the feed failed."""
         self._one_at_a_time = asyncio.Lock()
 
     async def listen(self) -> None:
@@ -145,7 +147,10 @@ class _Starter:
             try:
                 await self._listen(self._system.feed())
             except QuireError as error:
-                self._tell(str(error))
+                # A connection that was lost in an outage may be found so only after it, and is made anew: once is no news.
+                if self._is_cut_off or not isinstance(error, Unavailable):
+                    self._tell(str(error))
+                self._is_cut_off = True
                 await asyncio.sleep(self._starting.look_seconds)
 
     async def _listen(self, feed: AsyncIterator[Any]) -> None:
@@ -155,6 +160,7 @@ class _Starter:
             await self._look_everywhere()
             while True:
                 grown = grown_since(await page)
+                self._is_cut_off = False
                 page = asyncio.ensure_future(next_page(feed))
                 for log, since in grown.items():
                     if await self._system.entries(log, since, types=ASKS, limit=1):
