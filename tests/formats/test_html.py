@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -27,6 +26,7 @@ from quire.formats import registry
 from quire.formats.html import escape, markdown, sanitizer
 from quire.formats.html import format as html
 
+from ..chromium import chromium_path
 from ..corpus import NOTEBOOKS, for_each, huge_outputs, text_of
 
 LOADING = 180_000
@@ -425,7 +425,7 @@ def trap() -> Iterator[Trap]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium")
+    chromium = chromium_path()
     if chromium is None:
         pytest.skip("needs Chromium: install your system's `chromium`")
     with sync_playwright() as playwright:

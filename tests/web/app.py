@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import shutil
 import subprocess
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, BrowserType, ConsoleMes
 
 from quire.core.events import Scope
 
+from ..chromium import chromium_path
 from ..journeys.live_runtimes import end_runtimes
 from ..journeys.owner import owned
 from ..journeys.server import Folder, Server
@@ -195,6 +195,6 @@ def chromium(*flags: str) -> Generator[Browser]:
 
 def launch(kind: BrowserType, *flags: str) -> Browser:
     """Start one more Chromium: a process of its own, that can be closed while others go on."""
-    path = shutil.which("chromium")
+    path = chromium_path()
     assert path is not None, "`make test` installs Chromium"
     return kind.launch(executable_path=path, args=["--no-sandbox", *flags])

@@ -5,7 +5,6 @@ Chromium has a profile on disk here: only then does it look names up ahead, and 
 
 from __future__ import annotations
 
-import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from ..chromium import full_chromium_path
 from .app import PATIENCE, App
 from .listeners import Listener, listening, self_signed
 from .node import needs_packages
@@ -56,7 +56,7 @@ def profile(app: App, secure_listener: Listener, tmp_path_factory: pytest.TempPa
 
 
 def profiled(app: App, folder: Path, *flags: str) -> BrowserContext:
-    path = shutil.which("chromium")
+    path = full_chromium_path()
     assert path is not None
     made = app.browser.browser_type.launch_persistent_context(
         folder,

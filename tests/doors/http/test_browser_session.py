@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import shutil
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.identity import identities
 from quire.workspace.local import LocalWorkspace
 
+from ...chromium import chromium_path
 from ...http_server import Server, served
 from ...web.app import build_app
 
@@ -136,7 +136,7 @@ async def test_a_browser_gives_its_cookie_to_a_server_on_another_port_which_gets
 
     beside = await asyncio.start_server(dashboard, "127.0.0.1", 0)
     port = beside.sockets[0].getsockname()[1]
-    chromium: Any = shutil.which("chromium")
+    chromium: Any = chromium_path()
     await asyncio.to_thread(build_app)
     async with beside, async_playwright() as play:
         browser = await play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
