@@ -428,7 +428,8 @@ def test_bytes_that_are_no_text(faulty: Faulty) -> None:
     done = faulty.run()
     assert done.returncode == 1, done.stderr
     assert json.loads(done.stdout)["failed_cell"]["index"] == 2
-    assert faulty.text(0) == "caf\ufffd \ufffd\n\ufffd(\nafter\n"
+    # In whatever order: the kernel hears by another way what is written past Python.
+    assert sorted(faulty.text(0).splitlines()) == ["after", "caf\ufffd \ufffd", "\ufffd("]
     assert faulty.text(1).startswith("half a pair: ")
     faulty.is_left_alone()
 
