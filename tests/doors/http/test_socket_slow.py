@@ -10,11 +10,12 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from quire.core.events import MetadataSet, TokenRevoked
 from quire.core.ids import WORKSPACE_LOG
-from quire.doors.http.server import uvicorn_ws
+from quire.doors.http.server import send_budget, uvicorn_ws
 from quire.doors.http.server_settings import ServerSettings
 from quire.stores.blobs.memory_blobs import MemoryBlobs
 from quire.stores.sqlite.sqlite_store import SqliteStore
@@ -23,7 +24,7 @@ from quire.workspace.subscriptions.ring import FRAME_BYTES, RING_BYTES
 from quire.workspace.wire import frames
 
 from ...http_server import Server, served
-from .sockets import LOG, Client, connected, eventually, note, notebook, recorded, say, sent, sockets, token
+from .sockets import DEADLINE, LOG, Client, connected, eventually, note, notebook, recorded, say, sent, sockets, token
 
 TEXT = "x" * 50_000
 COUNT = 400
@@ -39,10 +40,10 @@ async def workspace(tmp_path: Path) -> AsyncIterator[LocalWorkspace]:
 
 
 @contextlib.asynccontextmanager
-async def narrow(server: Server, secret: str) -> AsyncGenerator[Client]:
+async def narrow(server: Server, secret: str, taken: int = 4096) -> AsyncGenerator[Client]:
     """A client that takes very little unless it is asked to read."""
     line = socket.socket()
-    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, taken)
     line.setblocking(False)
     await asyncio.get_running_loop().sock_connect(line, ("127.0.0.1", server.port))
     options: dict[str, Any] = {"sock": line, "max_queue": 1, "ping_interval": None, "close_timeout": 1}
@@ -135,24 +136,74 @@ async def test_who_never_reads_again_is_cut_off(workspace: LocalWorkspace, monke
         await eventually(lambda: not workspace.watched_logs, "its log was followed on")
 
 
-async def test_all_who_take_nothing_hold_no_more_than_a_bound_together(
+async def test_who_reads_what_many_follow_is_fed_in_turn_and_never_cut_off(
     workspace: LocalWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many they are: whoever has taken nothing for longest is cut off, and goes on from where they were."""
-    # A socket that is full holds 64 KiB of a frame at least, whatever of it the system took.
-    monkeypatch.setattr(uvicorn_ws, "MOST_HELD_BYTES", 4 << 16)
+    """All of them begin at the same moment, as after a restart of the server, and there is room for two frames."""
+    monkeypatch.setattr(send_budget, "MOST_HELD_BYTES", 2 * FRAME_BYTES)
+    monkeypatch.setattr(send_budget, "PRESSED_SECONDS", 600)  # on a busy machine nobody is quick
+    secret = await token(workspace)
+    await note(workspace, 6, "x" * (FRAME_BYTES - 10_000))
+    seq = (await workspace.read(LOG)).seq
+    async with served(workspace) as server, contextlib.AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(narrow(server, secret, 1 << 16)) for _ in range(6)]
+        for client in clients:
+            client.begin("f", 0)
+            await client.send(frames.Follow(id="f", log=LOG))
+        await eventually(lambda: held(server) > FRAME_BYTES, "everything fits into the line")
+        assert held(server) < 4 * FRAME_BYTES
+        for seen in await asyncio.gather(*(client.until(seq) for client in clients)):
+            assert len(seen) == seq
+
+
+async def test_all_who_take_nothing_hold_no_more_than_a_bound_together_and_make_room(
+    workspace: LocalWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many they are: nobody who reads waits for them for long. They go on from where they were."""
+    monkeypatch.setattr(send_budget, "MOST_HELD_BYTES", 2 * FRAME_BYTES)
+    monkeypatch.setattr(send_budget, "PRESSED_SECONDS", 0.2)
     secret = await token(workspace)
     async with served(workspace, ServerSettings(stall_seconds=600)) as server, contextlib.AsyncExitStack() as stack:
-        slow = [await stack.enter_async_context(narrow(server, secret)) for _ in range(5)]
-        for client in slow:
+        slow = [await stack.enter_async_context(narrow(server, secret)) for _ in range(4)]
+        quick = await stack.enter_async_context(connected(server, secret, max_queue=None))
+        for client in (*slow, quick):
             await client.follow()
-        for _ in range(100):
-            if len(sockets(server)) < len(slow):
-                break
+        for _ in range(8):
             await note(workspace, 1, "x" * (FRAME_BYTES - 10_000))
-        else:
-            raise AssertionError("nobody was cut off")
-        assert held(server) < FRAME_BYTES
+        await quick.until((await workspace.read(LOG)).seq)
+        await eventually(lambda: len(sockets(server)) < 5, "nobody was cut off")
+        assert held(server) < 4 * FRAME_BYTES
+
+
+async def test_who_sends_and_reads_nothing_is_told_why_it_is_closed(workspace: LocalWorkspace) -> None:
+    """Both ways are full: the server reads on, to no effect, until the client has sent all and begins to read."""
+    secret = await token(workspace)
+    async with served(workspace, ServerSettings(stall_seconds=0.4)) as server, narrow(server, secret) as client:
+        for number in range(COUNT):
+            drafts = [sent(MetadataSet(values={"note": f"{number}{TEXT}"}))]
+            await client.send({"type": "submit", "id": f"{number}", "log": LOG, "drafts": drafts})
+        code, why = await client.closed()
+        assert code == frames.CLOSE_SLOW
+        assert "Connect again" in why
+        await eventually(lambda: not server.running.server_state.connections, "its connection was kept")
+        assert "Traceback" not in server.lines.getvalue()
+
+
+async def test_a_large_answer_is_taken_slowly_and_whole(workspace: LocalWorkspace) -> None:
+    """It is one piece for the server, and never all taken within the time that somebody has who takes nothing."""
+    secret = await token(workspace)
+    await note(workspace, 200, TEXT)
+    async with (
+        served(workspace, ServerSettings(stall_seconds=1.5)) as server,
+        trickling(server) as line,
+        httpx.AsyncClient(timeout=DEADLINE) as client,
+    ):
+        answer = await client.get(
+            f"{line.url}/api/logs/{LOG}/events",
+            params={"limit": 1000},
+            headers={"Authorization": f"Bearer {secret}", "Accept-Encoding": "identity"},
+        )
+        assert len(answer.json()["entries"]) > 100
 
 
 async def test_who_takes_a_little_all_the_time_is_not_cut_off(workspace: LocalWorkspace) -> None:

@@ -186,6 +186,11 @@ class ConnectionSubscriptions:
             self._due[id] = None
             self._watcher.wake()
 
+    @property
+    def is_due(self) -> bool:
+        """Whether there may be something to take."""
+        return bool(self._due) and not self.is_over
+
     async def take(self) -> str | None:
         """The next frame; None when there is nothing to send now."""
         while self._due and not self.is_over:

@@ -16,6 +16,8 @@ from litestar import Litestar
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..server_settings import ServerSettings
+from .send_budget import SendBudget
+from .stall_watch import StallWatch
 from .uvicorn_ws import PatientSocket
 
 HEAD_BYTES = 64 * 1024
@@ -28,7 +30,7 @@ class PatientProtocol(H11Protocol):
         super().__init__(config, *arguments, **named)
         self._settings = config.settings
         self._head: asyncio.TimerHandle | None = None
-        self._stalled: asyncio.TimerHandle | None = None
+        self._stall_watch = StallWatch(config.settings.stall_seconds, lambda: self.transport.abort())
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - uvicorn's own
         """Somebody is there: a head has to follow."""
@@ -49,17 +51,17 @@ class PatientProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Nobody is there any more."""
         self._head = _cancelled(self._head)
-        self._stalled = _cancelled(self._stalled)
+        self._stall_watch.stop()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """The client does not take what it is sent."""
+        """The client does not take what it is sent, or not as fast as it comes."""
         super().pause_writing()
-        self._stalled = self.loop.call_later(self._settings.stall_seconds, self.transport.abort)
+        self._stall_watch.start(self.transport)
 
     def resume_writing(self) -> None:
         """It does again."""
-        self._stalled = _cancelled(self._stalled)
+        self._stall_watch.stop()
         super().resume_writing()
 
     def _expect_head(self) -> None:
@@ -77,6 +79,7 @@ class UvicornConfig(uvicorn.Config):
 
     def __init__(self, app: Litestar, settings: ServerSettings, **more: Any) -> None:
         self.settings = settings
+        self.budget = SendBudget()
         super().__init__(
             app,
             http=PatientProtocol,

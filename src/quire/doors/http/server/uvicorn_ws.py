@@ -7,32 +7,25 @@ takes nothing for so long is told so behind what is still on its way to them, an
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import fcntl
 import struct
-import sys
-import termios
 from typing import TYPE_CHECKING, Any
 
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.http11 import Request
 from websockets.protocol import State
 
 from ....workspace.wire.frames import CLOSE_SLOW
+from .stall_watch import StallWatch
 
 if TYPE_CHECKING:
     from .uvicorn_http import UvicornConfig
 
 LINGER_SECONDS = 10.0
 """How long what was sent last may take to arrive, once a connection is to be closed."""
-MOST_HELD_BYTES = 32 << 20
-"""What all sockets of a server may hold together that clients do not take. Each holds a frame of a megabyte, however many they are."""
-LOOKS = 4
-"""How often it is looked, in the time that a client has, whether it takes anything."""
 REASON = "Nothing was taken from this socket for too long. Connect again, from where you were."
-
-
-_not_taking: dict[PatientSocket, None] = {}
-"""The sockets whose clients do not take what they are sent; first the one that has not for longest."""
+LINE = "line"
+"""Under which name a socket's own end is in the state of its scope."""
 
 
 class PatientSocket(WebSocketsSansIOProtocol):
@@ -41,11 +34,18 @@ class PatientSocket(WebSocketsSansIOProtocol):
     def __init__(self, config: UvicornConfig, *arguments: Any, **named: Any) -> None:
         super().__init__(config, *arguments, **named)
         self.conn.debug = False  # it would write headers, and so tokens, into the log
-        self._stall_seconds = config.settings.stall_seconds
-        self._stalled: asyncio.TimerHandle | None = None
+        self._budget = config.budget
+        self._stall_watch = StallWatch(config.settings.stall_seconds, self._give_up)
         self._lingering: asyncio.TimerHandle | None = None
         self._received_at = 0.0
         self._was_held_back = False
+        self._has_given_up = False
+
+    def handle_connect(self, event: Request) -> None:
+        """Let the application find this end of the socket."""
+        super().handle_connect(event)
+        if not self.close_sent:
+            self.scope["state"][LINE] = self  # pyright: ignore[reportTypedDictNotRequiredAccess] - set just now
 
     @property
     def held_bytes(self) -> int:
@@ -54,54 +54,49 @@ class PatientSocket(WebSocketsSansIOProtocol):
 
     # ---- Nothing is taken
 
+    async def reserve(self) -> None:
+        """Wait until the client takes what it is sent, and the server has room for one more frame."""
+        await self.writable.wait()
+        await self._budget.reserve()
+
+    def release(self) -> None:
+        """That frame was sent, or there was none."""
+        self._budget.release()
+
     def pause_writing(self) -> None:
         """The client does not take what it is sent, or not as fast as it comes."""
         super().pause_writing()
-        self._look_again(self._untaken(), 0)
-        _not_taking[self] = None
-        _make_room()
+        self._stall_watch.start(self.transport)
+        self._budget.hold(self)
 
     def resume_writing(self) -> None:
         """It does again."""
-        _not_taking.pop(self, None)
-        self._cancel_look()
+        self._stall_watch.stop()
         super().resume_writing()
+        self._budget.let_go(self)
 
     def cut_off(self) -> None:
         """End the connection, and let go of what was not taken. The client goes on from where it was when it is back."""
-        _not_taking.pop(self, None)
         self.transport.abort()
-
-    def _look_again(self, before: int, looks: int) -> None:
-        self._stalled = self.loop.call_later(self._stall_seconds / LOOKS, self._look, before, looks + 1)
-
-    def _look(self, before: int, looks: int) -> None:
-        if (now := self._untaken()) < before:
-            self._look_again(now, 0)
-        elif looks < LOOKS:
-            self._look_again(before, looks)
-        else:
-            self._give_up()
-
-    def _untaken(self) -> int:
-        """What is on its way, with what the system holds: that is megabytes, and tells of them in large steps only."""
-        line = self.transport.get_extra_info("socket")
-        with contextlib.suppress(OSError, ValueError):
-            return self.held_bytes + int.from_bytes(
-                fcntl.ioctl(line.fileno(), termios.TIOCOUTQ, bytes(4)), sys.byteorder
-            )
-        return self.held_bytes
+        self._budget.let_go(self)
 
     def _give_up(self) -> None:
+        """Close, behind what is on its way.
+
+        What comes is read on, to no effect: a client that reads nothing while it sends would never get to read why.
+        """
         if self.close_sent or self.transport.is_closing():
             return
         self.stop_keepalive()
         self.queue.put_nowait({"type": "websocket.disconnect", "code": CLOSE_SLOW, "reason": REASON})
         self.conn.send_close(CLOSE_SLOW, REASON)
         self.transport.write(b"".join(self.conn.data_to_send()))
-        self.close_sent = True
-        self.transport.close()
-        self._linger()
+        self.close_sent = self._has_given_up = True
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+        # uvicorn stops this timer, and closes, when the client has answered.
+        self.close_timer = self.loop.call_later(LINGER_SECONDS, self.transport.abort)
 
     # ---- Pings
 
@@ -124,6 +119,8 @@ class PatientSocket(WebSocketsSansIOProtocol):
 
     async def send(self, message: Any) -> None:
         """Send what the application says; that it closes does not wait for what was sent before to be taken."""
+        if self._has_given_up:
+            raise ClientDisconnected
         if message["type"] == "websocket.send" and self._is_plain and (text := message.get("text")) is not None:
             self.transport.write(_framed(text.encode()))
             return
@@ -148,8 +145,8 @@ class PatientSocket(WebSocketsSansIOProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nobody is there any more."""
-        _not_taking.pop(self, None)
-        self._cancel_look()
+        self._stall_watch.stop()
+        self._budget.let_go(self)
         if self._lingering is not None:
             self._lingering.cancel()
         super().connection_lost(exc)
@@ -158,21 +155,6 @@ class PatientSocket(WebSocketsSansIOProtocol):
         """Closing waits until everything was taken, which may be never."""
         if self._lingering is None:
             self._lingering = self.loop.call_later(LINGER_SECONDS, self.transport.abort)
-
-    def _cancel_look(self) -> None:
-        if self._stalled is not None:
-            self._stalled.cancel()
-            self._stalled = None
-
-
-def _make_room() -> None:
-    """While all of them hold too much, cut off whoever has taken nothing for longest."""
-    held = sum(each.held_bytes for each in _not_taking)
-    for longest in list(_not_taking):
-        if held <= MOST_HELD_BYTES:
-            return
-        held -= longest.held_bytes
-        longest.cut_off()
 
 
 def _framed(payload: bytes) -> bytes:

@@ -24,6 +24,7 @@ from ....workspace.subscriptions.subscription_frames import encoded
 from ....workspace.subscriptions.subscriptions import ConnectionSubscriptions
 from ....workspace.wire import frames
 from ..server.rate_limits import Allowance
+from ..server.uvicorn_ws import LINE, PatientSocket
 from ..server_settings import ServerSettings
 from .frame_reader import name_in, read_frame
 
@@ -65,6 +66,7 @@ class SocketConnection:
         self._workspace = workspace
         self._socket = socket
         self._settings = settings
+        self._line: PatientSocket = socket.scope["state"][LINE]
         self._says = Allowance(settings.says_burst, settings.says_per_second)
         self._submits: deque[tuple[frames.Submit, int]] = deque()
         self._submitting: set[str] = set()
@@ -142,17 +144,27 @@ class SocketConnection:
     async def _write(self) -> None:
         while True:
             self._due.clear()
-            while (frame := await self._next()) is not None:
-                await self._socket.send({"type": "websocket.send", "bytes": None, "text": frame})
+            while self._unsent or self._watching.is_due:
+                await (self._answer() if self._unsent else self._show())
             await self._due.wait()
 
-    async def _next(self) -> str | None:
-        if not self._unsent:
-            return await self._watching.take()
+    async def _answer(self) -> None:
         text = self._unsent.popleft()
         self._unsent_bytes -= len(text)
         self._room.set()
-        return text
+        await self._send(text)
+
+    async def _show(self) -> None:
+        """Send the next frame of what is watched. It is put together when there is room for it, and says all there is by then."""
+        await self._line.reserve()
+        try:
+            if (frame := await self._watching.take()) is not None:
+                await self._send(frame)
+        finally:
+            self._line.release()
+
+    async def _send(self, text: str) -> None:
+        await self._socket.send({"type": "websocket.send", "bytes": None, "text": text})
 
     # ---- Reading
 
