@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from quire.core.ids import LogId
 from quire.stores.sqlite import change_notifier, writer
 from quire.stores.sqlite.change_notifier import FileListener, folder_of, notify
+from quire.stores.sqlite.database_file import connect
 from quire.stores.sqlite.sqlite_store import SqliteStore
 
 from ..contracts.test_store import LOG, append
@@ -51,6 +53,37 @@ async def test_what_another_process_writes_is_seen_though_nobody_ever_looks_by_i
     for name in ("POLL_SECONDS", "UNTOLD_SECONDS"):
         monkeypatch.setattr(change_notifier, name, NEVER)
     assert await seen_by(*stores) == [1, 2]
+
+
+@linux
+async def test_who_follows_a_log_does_not_look_while_others_grow_and_leases_change(
+    stores: tuple[SqliteStore, SqliteStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A notebook in which nothing happens costs nothing: its runtime looks when it is told, and is told of its own log alone."""
+    looks: list[str] = []
+
+    def connect_traced(path: Path, *, read_only: bool) -> sqlite3.Connection:
+        connection = connect(path, read_only=read_only)
+        connection.set_trace_callback(lambda sql: looks.append(sql) if "data_version" in sql else None)
+        return connection
+
+    monkeypatch.setattr(change_notifier, "connect", connect_traced)
+    monkeypatch.setattr(change_notifier, "UNTOLD_SECONDS", NEVER)
+    reader, writer = stores
+    pages = reader.follow(LOG)
+    await writer.append([append("e0")])
+    async with asyncio.timeout(PATIENCE):
+        assert [record.seq for record in await anext(pages)] == [1]
+        waiting = asyncio.ensure_future(anext(pages))
+        lease = await writer.acquire("execution", "runtime:gpu", 30)
+        assert lease is not None
+        other = next(LogId(f"log{n}") for n in range(100) if _file(f"log{n}") != _file(LOG))
+        for number in range(100):
+            assert await writer.renew(lease, 30)
+            await writer.append([append(f"o{number}", log=other, expected=number)])
+        await writer.append([append("e1", expected=1)])
+        assert [record.seq for record in await waiting] == [2]
+    assert len(looks) <= 5, "when it begins, and for each event of its own log"
 
 
 async def test_a_writer_that_was_killed_before_it_could_tell_is_seen_all_the_same(
