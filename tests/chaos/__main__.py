@@ -59,8 +59,7 @@ class Chaos:
         draw, site = self._draws[1], self._site
         self.over.wait(draw.uniform(1, 8))
         cut = Hurt("the line is cut", site.line.cut, lambda: site.line.mend(site.servers[0].port))
-        jump = Hurt("the clock jumps: all leases are over", site.store.lapse, lambda: None)
-        what, begin, end = draw.choice([cut, jump, *site.store.hurts()])
+        what, begin, end = draw.choice([cut, site.store.jump(draw), *site.store.hurts()])
         tell(what)
         begin()
         try:
@@ -78,7 +77,8 @@ def tell(what: str) -> None:
 
 def main(kind: str, folder: Path, elsewhere: Path, seed: str, seconds: float) -> None:
     """`elsewhere` is on another disk: the folder of a runtime that somebody brought."""
-    store = SmallDisk(folder) if kind == "sqlite" else Database(folder / "blobs")
+    clock = elsewhere.with_name(f"{elsewhere.name}-clock")
+    store = SmallDisk(folder, clock) if kind == "sqlite" else Database(folder / "blobs")
     site = Site(folder, elsewhere, store, servers=1 if kind == "sqlite" else 2)
     try:
         load = Load(site, site.token("ada", "human", "read,edit,run"))

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
+from unittest import mock
 
 import asyncpg  # type: ignore[import-untyped]
 
@@ -33,6 +34,8 @@ LEASE_SECONDS = "10"
 """Work is given up after a lease that lapsed was watched for another: faults that meet are shorter than that."""
 LONGEST_SECONDS, LONGEST_STOP_SECONDS = 5.0, 12.0
 """Of any fault, and of a server that stands still."""
+JUMPS = (-7200, -60, 0, 60, 7200)
+TURNED_CLOCK = Path(__file__).parent / "turned_clock"
 FLAGS = ("--lease", LEASE_SECONDS, "--look-every", "0.5", "--no-mirror")
 HOLD = "hold:runtime:"
 
@@ -56,8 +59,8 @@ class Store(ABC):
         """Who holds what, by name."""
 
     @abstractmethod
-    def lapse(self) -> None:
-        """Let every lease be over, as when the clock jumps ahead."""
+    def jump(self, draw: random.Random) -> Hurt:
+        """A jump of the clock by which leases are counted; it stays as it is then."""
 
     @abstractmethod
     def hurts(self) -> list[Hurt]:
@@ -71,9 +74,10 @@ class Store(ABC):
 class SmallDisk(Store):
     """A SQLite file on a disk that can be filled."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.environ = {}
+    def __init__(self, folder: Path, clock: Path) -> None:
+        """`clock` is a file on another disk: it says by how much the clocks of all processes are ahead."""
+        self._folder, self._clock = folder, clock
+        self.environ = {"PYTHONPATH": str(TURNED_CLOCK), "CHAOS_CLOCK": str(clock)}
 
     def _database(self) -> contextlib.closing[sqlite3.Connection]:
         path = self._folder / ".quire" / "quire.db"
@@ -83,9 +87,15 @@ class SmallDisk(Store):
         with self._database() as database:
             return dict(database.execute("SELECT name, holder FROM leases").fetchall())
 
-    def lapse(self) -> None:
-        with self._database() as database, contextlib.suppress(sqlite3.OperationalError):  # the disk may be full
-            database.execute("UPDATE leases SET ends = 0")
+    def jump(self, draw: random.Random) -> Hurt:
+        ahead = draw.choice(JUMPS)
+
+        def turn() -> None:
+            new = self._clock.with_suffix(".new")
+            new.write_text(str(ahead))
+            new.replace(self._clock)
+
+        return Hurt(f"the clocks are turned: {ahead:+d} s", turn, lambda: None)
 
     def hurts(self) -> list[Hurt]:
         ballast = self._folder / "ballast"
@@ -105,8 +115,10 @@ class Database(Store):
     def holders(self) -> dict[str, str]:
         return dict(until(lambda: self._do("SELECT name, holder FROM quire.leases"), "the database does not come back"))
 
-    def lapse(self) -> None:
-        self._do("UPDATE quire.leases SET ends = 'epoch'")
+    def jump(self, draw: random.Random) -> Hurt:
+        """That of the database counts, and nobody else's: its leases are over at once."""
+        lapse = partial(self._do, "UPDATE quire.leases SET ends = 'epoch'")
+        return Hurt("the clock jumps: all leases are over", lapse, lambda: None)
 
     def _do(self, statement: str) -> list[tuple[str, str]]:
         """Ask it; nothing is the answer while it is away."""
@@ -159,7 +171,7 @@ class Site:
         self._runtimes: dict[str, int] = {}
         self.folders: list[Folder] = []
         for number in range(servers):
-            place = folder / f"server-{number}" if store.environ else folder
+            place = folder / f"server-{number}" if servers > 1 else folder
             place.mkdir(exist_ok=True)
             # On the other disk: what a server says when this one is full is to be read.
             made = Folder(place, elsewhere.with_name(f"{elsewhere.name}-server-{number}.log"))
@@ -168,9 +180,9 @@ class Site:
         self.servers: list[Server] = [each.start("--port", str(free_port()), *FLAGS) for each in self.folders]
         self.line = Line(self.servers[0].port)
         secret = self.token("gpu", "runtime", "read,serve")
-        os.environ[self.mark] = "1"  # which the runtime gets from us, and the database does not
-        self.far = Far(elsewhere, self.line.url, secret, "--name", "gpu", "--lease", LEASE_SECONDS)
-        del os.environ[self.mark]
+        # Which the runtime gets from us, and the database does not; what names a store is dropped there.
+        with mock.patch.dict(os.environ, store.environ | {self.mark: "1"}):
+            self.far = Far(elsewhere, self.line.url, secret, "--name", "gpu", "--lease", LEASE_SECONDS)
 
     def token(self, actor: str, kind: str, scopes: str) -> str:
         """The secret of a new token."""
