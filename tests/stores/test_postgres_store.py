@@ -398,6 +398,24 @@ async def test_connections_that_were_lost_while_idle_are_replaced_without_a_word
         await connection.close()
 
 
+async def test_a_connection_that_is_lost_within_a_transaction_is_replaced_without_a_word(postgres: Postgres) -> None:
+    """As when the server ends those of whoever stood still together with it: nothing was committed, so it is done again."""
+    async with opened(postgres) as (store,):
+        connection = await postgres.connect()
+        schema = store._place.schema  # pyright: ignore[reportPrivateUsage]
+        stuck = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'quire'"
+        async with connection.transaction():
+            await connection.execute(f'LOCK TABLE "{schema}".logs IN ACCESS EXCLUSIVE MODE')
+            waiting = asyncio.create_task(store.append([append("a")]))
+            other = await postgres.connect()
+            await until(lambda: other.fetchval(stuck))
+            await other.execute(f"SELECT pg_terminate_backend(pid) FROM ({stuck}) AS stuck")
+        await waiting
+        assert seqs(await store.read(LOG)) == [1]
+        await other.close()
+        await connection.close()
+
+
 @pytest.mark.slow
 async def test_a_server_that_is_away_for_a_moment_is_waited_for(rough: Postgres) -> None:
     async with opened(rough) as (store,):

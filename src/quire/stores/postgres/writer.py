@@ -213,7 +213,7 @@ class PostgresWriter:
     async def _write(self, batch: list[_AppendRequest]) -> Sequence[list[AppendOutcome] | Exception]:
         """Commit a batch, whatever happens; answer each request."""
         try:
-            return await self._commit([request.appends for request in batch])
+            return await self._commit_again_if_lost([request.appends for request in batch])
         except FAULTS as error:
             await self._give_up(error)
             if is_about_the_data(error) and len(batch) > 1:
@@ -238,6 +238,18 @@ class PostgresWriter:
         self._connection = None
 
     # ---- One transaction
+
+    async def _commit_again_if_lost(
+        self, batch: Sequence[Sequence[Append]]
+    ) -> Sequence[list[AppendOutcome] | QuireError]:
+        """A connection that is lost before the commit was sent takes nothing with it: what was begun is begun again, once."""
+        try:
+            return await self._commit(batch)
+        except FAULTS as error:
+            if self._connection is None or not is_lost(error):
+                raise
+            await self._give_up(error)
+            return await self._commit(batch)
 
     async def _commit(self, batch: Sequence[Sequence[Append]]) -> Sequence[list[AppendOutcome] | QuireError]:
         connection = await self._connected()
@@ -320,6 +332,7 @@ class PostgresWriter:
             except FAULTS:
                 self._connection.terminate()
         if self._connection is None or self._connection.is_closed():
+            self._connection = None
             self._connection = await connect(self._place, pauses=PAUSES)
             self.backend = self._connection.get_server_pid()
         self._used_at = clock()
