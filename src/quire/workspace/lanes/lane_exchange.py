@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
@@ -31,6 +31,8 @@ BEAT_SECONDS = 5.0
 """How often a server says which windows are open at it, if any are."""
 GONE_SECONDS = 15.0
 """A server that is not heard of for so long is gone, and with it its windows."""
+LATE_SECONDS = 10.0
+"""A process whose own beat comes so late stood still: it heard nobody meanwhile, which says nothing of the others."""
 MOST_ELSEWHERE = 2000
 """So many windows of one other server are known."""
 
@@ -72,9 +74,11 @@ _decoder = msgspec.json.Decoder(_Carried)
 class LaneCarrying:
     """What one process says to the others, and hears of them: a server about everything, a runtime about its log."""
 
-    def __init__(self, carrier: Carrier, lanes: Lanes, log: LogId | None = None) -> None:
+    def __init__(
+        self, carrier: Carrier, lanes: Lanes, log: LogId | None = None, clock: Callable[[], float] | None = None
+    ) -> None:
         self._carrier, self._lanes, self._log = carrier, lanes, log
-        self._clock = asyncio.get_running_loop().time
+        self._clock = clock or asyncio.get_running_loop().time
         self._heard: dict[str, float] = {}
         """When servers with windows were heard of last."""
         self._has_windows = False
@@ -101,9 +105,13 @@ class LaneCarrying:
             self._carrier.send(msgspec.json.encode(said), _replaced(lane, message), _topic(lane, by))
 
     async def _beat(self) -> None:
+        before = self._clock()
         while True:
             self._say_windows()
             now = self._clock()
+            if now - before > LATE_SECONDS:
+                self._heard = dict.fromkeys(self._heard, now)
+            before = now
             for origin in [origin for origin, at in self._heard.items() if now - at > GONE_SECONDS]:
                 self._forget(origin)
             await asyncio.sleep(BEAT_SECONDS)
