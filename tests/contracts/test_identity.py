@@ -225,11 +225,11 @@ def test_what_the_workspace_stamps_cannot_even_be_sent() -> None:
     for name in ("actor", "on_behalf_of", "at", "seq", "hash", "imported", "log"):
         given = {"id": "e1", "event": {"type": "notebook_renamed", "name": "x"}, name: "human:ada"}
         with pytest.raises(BadInput) as error:
-            codec.decode_draft(msgspec.json.encode(given))
+            codec.draft_from(given)
         assert repr(name) in str(error.value)
         inside = {"id": "e1", "event": {"type": "notebook_renamed", "name": "x", name: "human:ada"}}
         with pytest.raises(BadInput):
-            codec.decode_draft(msgspec.json.encode(inside))
+            codec.draft_from(inside)
 
 
 FILLED: list[KnownEvent] = [

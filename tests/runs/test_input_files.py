@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from quire.core.errors import BadInput
-from quire.core.params.inputs import declared_inputs
 from quire.formats import registry
-from quire.runs.environment.input_files import find_inputs
+from quire.runs.input_files import declared_inputs, find_inputs
 
 NOW = dt.datetime(2026, 11, 19, tzinfo=dt.UTC)
 SCRIPT = '# %%\n# /// script\n# [tool.quire]\n# inputs = ["a.csv", "data"]\n# ///\n'

@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 
 from quire.core.errors import BadInput
-from quire.core.ids import CellId
-from quire.core.sheet.sheet import Sheet, SheetCell
 from quire.kernels import sql_cells
 
 from ..kernels.test_environments import environment
@@ -174,7 +172,6 @@ def test_a_cell_is_a_variable_if_its_name_can_be_one(name: str | None, variable:
 def test_code_is_made_for_python_alone(language: str) -> None:
     with pytest.raises(BadInput, match="SQL runs in Python kernels"):
         sql_cells.as_code("SELECT 1", language)
-    sheet = Sheet(cells=(SheetCell(id=CellId("c1"), source="1"), SheetCell(id=CellId("c2"), kind="sql", source="2")))
     with pytest.raises(BadInput, match="cell c2 is SQL"):
-        sql_cells.check(sheet, language)
-    sql_cells.check(sheet, "Python")
+        sql_cells.check_language(language, "cell c2")
+    sql_cells.check_language("Python", "cell c2")

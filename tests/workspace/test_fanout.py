@@ -16,10 +16,17 @@ from quire.core.ids import ActorId, EventId, LogId
 from quire.stores.memory_store import MemoryStore
 from quire.stores.store import Append, Growth, UnsealedRecord
 from quire.workspace.subscriptions import fanout as fanout_module
-from quire.workspace.subscriptions import ring
+from quire.workspace.subscriptions import log_channel
 from quire.workspace.subscriptions.fanout import AT_ONCE, FEW, OFTENER, Fanout
-from quire.workspace.subscriptions.log_channel import Cursor
-from quire.workspace.subscriptions.ring import FRAME_BYTES, RING_BYTES, RING_ENTRIES, SLACK_BYTES, EncodedPage, Ring
+from quire.workspace.subscriptions.log_channel import (
+    FRAME_BYTES,
+    RING_BYTES,
+    RING_ENTRIES,
+    SLACK_BYTES,
+    Cursor,
+    EncodedPage,
+    Ring,
+)
 from quire.workspace.wire.frames import Events
 
 LOG = LogId("n1")
@@ -146,7 +153,7 @@ async def test_what_comes_within_a_tick_is_one_page(store: CountedStore, fanout:
 async def test_who_is_far_behind_is_fed_from_the_store_and_then_from_memory(
     store: CountedStore, fanout: Fanout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ring, "SLACK_BYTES", 0)
+    monkeypatch.setattr(log_channel, "SLACK_BYTES", 0)
     await append(store, 3000)
     near = await Reader().watch(fanout, 3000)
     far = await Reader().watch(fanout, 10)

@@ -160,23 +160,8 @@ def unpack(data: bytes) -> Notebook:
 # ---- What senders send
 
 
-def decode_draft(data: bytes | str) -> Draft:
-    """Read a draft somebody sent, strictly: every fault is the sender's and is named."""
-    if len(data) > MAX_EVENT_BYTES:
-        raise BadInput(
-            f"A draft of {len(data):,} bytes is too large; {MAX_EVENT_BYTES:,} are allowed. "
-            "Put large bytes into a blob and refer to it."
-        )
-    try:
-        text = data if isinstance(data, str) else data.decode()
-        check_json(text, "The draft")
-        return draft_from(msgspec.json.decode(text))
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise BadInput(f"The draft is not JSON: {error}. Send an object with `id` and `event`.") from error
-
-
 def draft_from(fields: Any) -> Draft:
-    """The same for JSON that was read already."""
+    """Read a draft somebody sent, as parsed JSON, strictly: every fault is the sender's and is named."""
     kind = _event_type(fields)
     if kind not in _KNOWN:
         raise BadInput(

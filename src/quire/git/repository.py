@@ -5,10 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import Literal, NamedTuple, TypeAlias
 
 from ..core.errors import BadInput, Unavailable
+from ..core.events import GitRevision
 
+MOST_SECONDS = 5.0
+"""For each of two questions about a revision: the end of a run waits for the answers."""
+# What git would write on the way, a fresher index, would get in the way of a git that runs beside.
+_READ_ONLY = {"GIT_OPTIONAL_LOCKS": "0"}
 Scope: TypeAlias = Literal["local", "global", "system"]
 """Whose settings: of this repository, of this user, of this machine."""
 
@@ -114,3 +120,24 @@ def attributes_file(scope: Scope) -> Path:
 def _config_home() -> Path:
     named = os.environ.get("XDG_CONFIG_HOME")
     return Path(named) if named else Path.home() / ".config"
+
+
+def find_revision(folder: Path) -> GitRevision | None:
+    """Return the commit that is checked out around `folder`, and whether tracked files differ from it.
+
+    Where git does not say in time that none differs, some are taken to.
+    """
+    commit = _asked(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    if not commit:
+        return None
+    changes = _asked(folder, "status", "--porcelain", "--untracked-files=no")
+    return GitRevision(commit=commit, dirty=changes != "")
+
+
+def _asked(folder: Path, *arguments: str) -> str | None:
+    """What git says; None when it says no, takes too long, or is not there, and for a folder that is gone."""
+    try:
+        done = attempt(*arguments, at=folder, env=_READ_ONLY, seconds=MOST_SECONDS)
+    except (Unavailable, OSError, TimeoutExpired):
+        return None
+    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None

@@ -308,10 +308,6 @@ class KernelClient:
         content = {"code": code, "cursor_pos": position, "detail_level": detail}
         return (await self._ask("shell", "inspect_request", content)).content
 
-    async def is_complete(self, code: str) -> dict[str, Json]:
-        """Whether `code` could run as it is."""
-        return (await self._ask("shell", "is_complete_request", {"code": code})).content
-
     def send_comm(
         self,
         type: str,

@@ -12,7 +12,6 @@ import keyword
 import re
 
 from ..core.errors import BadInput
-from ..core.sheet.sheet import Sheet
 
 PACKAGE = "duckdb"
 """What SQL cells need in the interpreter of the notebook."""
@@ -75,13 +74,6 @@ def variable(name: str | None) -> str | None:
     """The variable for the name of a cell: `by-city` is `by_city`."""
     made = _NO_NAME.sub("_", name or "")
     return made if made.isidentifier() and not keyword.iskeyword(made) else None
-
-
-def check(sheet: Sheet, language: str) -> None:
-    """Refuse a notebook with SQL cells whose kernel cannot run them."""
-    for cell in sheet.cells:
-        if cell.kind == "sql":
-            check_language(language, f"cell {cell.id}")
 
 
 def check_language(language: str, what: str) -> None:

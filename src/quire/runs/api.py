@@ -33,10 +33,9 @@ from ..core.outcome import Outcome
 from ..formats import registry
 from ..formats.terminal_safe import one_line
 from .locations import check_place, is_standard, shown, write_place
-from .plan import plan_run
 from .progress import LOG, Files, Lines, LoggedOutput, Writable, open_file
 from .records.run_snapshot import as_left
-from .request import FilledNotebook, RunRequest, prepare_only
+from .request import FilledNotebook, RunRequest, plan_run, prepare_only
 from .run_file import ended, run_file
 
 if TYPE_CHECKING:

@@ -78,8 +78,7 @@ async def main(told: Apart) -> None:
 
 async def _planned(told: Apart) -> Any:
     from ..core.params.parameters import Text, declared
-    from .plan import plan_run
-    from .request import RunRequest, read_sheet
+    from .request import RunRequest, plan_run, read_sheet
 
     request = RunRequest(source=told.path, text=told.text, cwd=Path.cwd())
     takes = {parameter.name for parameter in declared(await read_sheet(request))}

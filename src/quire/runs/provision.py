@@ -20,11 +20,11 @@ import msgspec
 
 from ..core.errors import BadInput
 from ..core.sheet.sheet import Sheet
-from ..kernels import sql_cells
 from ..kernels.env_file import variables
 from ..kernels.kernel_environment import kernel_environment
 from ..kernels.kernel_protocol import Spec
 from ..kernels.requirements import MissingRequirements, Needs, missing, needs_of
+from ..kernels.sql_cells import check_language
 from ..outputs.secrets import Remover
 
 
@@ -54,7 +54,9 @@ def provide(
     what: str, sheet: Sheet, spec: Spec, folder: Path, environ: Mapping[str, str], ask: Prompter | None
 ) -> Provisions:
     """Return what the notebook in `folder` needs, or refuse it by name. `what` is what messages call it."""
-    sql_cells.check(sheet, spec.language)
+    for cell in sheet.cells:
+        if cell.kind == "sql":
+            check_language(spec.language, f"cell {cell.id}")
     needs, found = needs_of(sheet), variables(folder, environ)
     env = complete(what, needs, spec, kernel_environment(found.env), ask)
     secrets = {name: env[name] for name in needs.secrets}

@@ -14,27 +14,29 @@ import msgspec
 
 from ..actors.runtime.retry import OUTAGE_SECONDS
 from ..actors.runtime.run_environment import InputPath
-from ..actors.runtime.run_notebook import RunPlan
-from ..core.errors import BadInput
+from ..actors.runtime.run_notebook import RUNS, RunPlan
+from ..core.errors import BadInput, NotFound
 from ..core.events import RunSource
-from ..core.ids import LogId
-from ..core.params.inputs import declared_inputs
+from ..core.ids import CellId, LogId, nearest
+from ..core.notebook.cell_lookup import find_cell
 from ..core.params.parameters import BoundParameters, Text, bind, declared
 from ..core.results import declared as declared_results
 from ..core.sheet.sheet import Sheet
 from ..core.values import Json, tag
 from ..formats import registry
+from ..formats.inject import TAG as INJECTED
 from ..formats.inject import parameterized
 from ..formats.literals.translate import known_language
 from ..formats.papermill import prepared_only, without_markers
 from ..formats.path_templates import fill_path
+from ..git.repository import find_revision
 from ..kernel import startup_source
 from ..kernels.environments import find, python_kernel
 from ..kernels.kernel_protocol import GRACE_SECONDS, Spec
 from ..outputs.secrets import Remover
 from ..workspace.clock import new_id
-from .environment.git_revision import find_revision
-from .environment.input_files import find_inputs
+from ..workspace.protocol import Workspace
+from .input_files import declared_inputs, find_inputs
 from .kernel_choice import find_chosen, preferred_kernel
 from .locations import is_remote, is_standard, read_place, shown
 from .provision import Prompter, Provisions, check_output, provide, with_kernel
@@ -43,6 +45,8 @@ ENGINE = "quire"
 """The one engine that is here, for those who name one as papermill lets them."""
 INPUT_PATH, OUTPUT_PATH = "PAPERMILL_INPUT_PATH", "PAPERMILL_OUTPUT_PATH"
 """The parameters that papermill puts the two paths into."""
+PARAMETERS = frozenset(("parameters", INJECTED))
+"""Cells with these tags always run: without them the others would not have their parameters."""
 LONGEST_NAME = 200
 UNNAMED = "notebook"
 """What a run of a notebook is called that came from no file."""
@@ -129,6 +133,23 @@ class _Source(msgspec.Struct, frozen=True, kw_only=True):
         # A file may be called what no list could show.
         seen = "".join(each if each.isprintable() else "?" for each in Path(name).stem)
         return seen[:LONGEST_NAME].strip() or UNNAMED
+
+
+async def plan_run(
+    workspace: Workspace | None,
+    request: RunRequest,
+    environ: Mapping[str, str],
+    now: dt.datetime,
+    ask: Prompter | None = None,
+) -> RunPlan:
+    """Decide everything that a run needs (rule 14), or say what is missing. Only to resume a run takes a workspace."""
+    if request.resume is None or workspace is None:
+        return _in_part(await prepare(request, environ, now, ask), request.start, request.only)
+    from .resume import earlier
+
+    before = await earlier(workspace, request.resume)
+    plan = _in_part(await prepare(before.request(request), environ, now, ask), request.start, request.only)
+    return before.applied(plan)
 
 
 async def prepare(
@@ -332,3 +353,30 @@ def _plan(
         request_save_on_cell_execute=request.request_save_on_cell_execute,
         autosave_cell_every=request.autosave_cell_every,
     )
+
+
+# ---- A part of it
+
+
+def _in_part(plan: RunPlan, start: str | None, tags: frozenset[str]) -> RunPlan:
+    """Return the run of the cells from `start` on, and of those only that have one of the tags."""
+    if start is None and not tags:
+        return plan
+    return msgspec.structs.replace(plan, only=_chosen(plan.sheet, start, tags))
+
+
+def _chosen(sheet: Sheet, start: str | None, tags: frozenset[str]) -> frozenset[CellId]:
+    first = find_cell(sheet.cells, start) if start is not None else 0
+    wanted = [
+        cell.id for cell in sheet.cells[first:] if cell.kind in RUNS and (not tags or not tags.isdisjoint(cell.tags))
+    ]
+    if not wanted:
+        raise NotFound(f"No cell that runs has the tag {' or '.join(sorted(tags))}.{_known(sheet, tags)}")
+    always = [cell.id for cell in sheet.cells if not PARAMETERS.isdisjoint(cell.tags)]
+    return frozenset((*always, *wanted))
+
+
+def _known(sheet: Sheet, tags: frozenset[str]) -> str:
+    known = sorted({tag for cell in sheet.cells for tag in cell.tags})
+    close = [each for tag in sorted(tags) for each in nearest(tag, known)] or known
+    return f" Tags here: {', '.join(close[:10])}." if close else " No cell has a tag."

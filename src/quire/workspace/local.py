@@ -55,8 +55,8 @@ from .log.process_id import this_process
 from .package_index import index_packages
 from .protocol import Claim, HeldClaim, LogVerification, UndoOutcome
 from .prune_runs import PrunePlan, PruneStep
-from .single_flight import SingleFlight
 from .subscriptions.subscriptions import ConnectionSubscriptions, Watcher, Watchings
+from .tasks import SingleFlight
 from .verification import derived_line, verify_log
 from .wire.bodies import RunProposed
 

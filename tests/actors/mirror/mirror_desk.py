@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from quire.actors.mirror import mirror
-from quire.actors.mirror.poll_intervals import Pace
+from quire.actors.mirror.file_watch import Pace
 from quire.core import events as e
 from quire.core.errors import BadInput
 from quire.core.events import Draft, Entry, KnownEvent

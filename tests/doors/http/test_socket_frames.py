@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from quire.core.errors import BadInput
 from quire.core.ids import LogId
 from quire.doors.http.server_settings import ServerSettings
-from quire.doors.http.socket.frame_reader import name_in, read_frame
+from quire.doors.http.socket.connection_loop import name_in, read_frame
 from quire.stores.blobs.memory_blobs import MemoryBlobs
 from quire.stores.memory_store import MemoryStore
 from quire.workspace.local import LocalWorkspace

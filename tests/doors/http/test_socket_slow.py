@@ -20,7 +20,7 @@ from quire.doors.http.server_settings import ServerSettings
 from quire.stores.blobs.memory_blobs import MemoryBlobs
 from quire.stores.sqlite.sqlite_store import SqliteStore
 from quire.workspace.local import LocalWorkspace
-from quire.workspace.subscriptions.ring import FRAME_BYTES, RING_BYTES
+from quire.workspace.subscriptions.log_channel import FRAME_BYTES, RING_BYTES
 from quire.workspace.wire import frames
 
 from ...http_server import Server, served

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from ...core.errors import NotFound, Unavailable
 from ...disk import read_bytes, writing
-from .file_read import OPEN_SECONDS, digest_of, is_being_written
+from .file_watch import OPEN_SECONDS, digest_of, is_being_written
 
 _END = ".quire~"
 _AT_FDCWD, _EXCHANGE = -100, 2

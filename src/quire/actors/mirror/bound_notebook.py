@@ -28,12 +28,10 @@ from ...workspace.protocol import Workspace
 from .atomic_swap import SwapFile, left_beside
 from .file_merge import in_full, is_unmerged, with_ids_of, with_masks
 from .file_paths import inside, moved_to
-from .file_read import FileState, settled, stamp_of
+from .file_watch import NORMAL, FileState, Pace, settled, stamp_of
 from .from_file import Pull
-from .log_side import Book
+from .log_side import Book, Voice
 from .merge_base import File, MergeBase, file_merged, from_log, is_told
-from .notices import Voice
-from .poll_intervals import NORMAL, Pace
 from .to_file import Push, PushedVersion
 
 ATTEMPTS = 20

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...core.errors import BadInput, QuireError
 from ...formats import registry
 from ...workspace.bound_files import place_of
-from .file_read import FileState, settled
+from .file_watch import FileState, settled
 from .merge_base import MergeBase
 
 _LOOKED_THROUGH = 20_000

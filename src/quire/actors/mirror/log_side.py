@@ -1,12 +1,13 @@
-"""The log's side of one notebook: what a mirror reads there, and how it records a merge."""
+"""The log's side of one notebook: what a mirror reads there, how it records a merge, and what it tells a person of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from ...core import events as e
 from ...core.errors import BadInput, NotFound
-from ...core.events import BlobRef, Draft, KnownEvent
+from ...core.events import BlobRef, ConflictRaised, Draft, Entry, KnownEvent
 from ...core.ids import EventId, LogId
 from ...core.notebook.notebook import Notebook
 from ...core.sheet.sheet import Sheet
@@ -64,3 +65,34 @@ class Book:
             else:
                 drafts.append(Draft(id=new_id(), event=event, cause=merge))
         return await (await self.workspace.as_mirror(self.log)).submit(self.log, drafts)
+
+
+class Voice:
+    """Tells a person of one notebook and its file: each thing once."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._told = ""
+        self.left: set[Path] = set()
+        """What a person was told of that stands beside the file."""
+
+    def say(self, message: str) -> None:
+        """Say something once, not with every look at what has not changed."""
+        if message and message != self._told:
+            self._tell(message)
+        self._told = message
+
+    def say_conflicts(self, entries: Iterable[Entry], path: str) -> None:
+        """Say which conflicts were raised, and how they end."""
+        for conflict in (entry.event for entry in entries):
+            if isinstance(conflict, ConflictRaised):
+                told = f"{path} and the log changed cell {conflict.cell} in the same lines. The log's text stands"
+                self._tell(
+                    f"{told}; conflict {conflict.conflict} keeps both: `quire conflicts show {conflict.conflict}`."
+                )
+
+    def say_left(self, file: Path, path: str) -> None:
+        """Say that something is nowhere but beside the file."""
+        if file not in self.left:
+            self.left.add(file)
+            self._tell(f"{file} was saved while {path} was written. Compare the two, then remove it.")

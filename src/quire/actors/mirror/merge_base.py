@@ -27,7 +27,7 @@ from ...core.sheet.sheet import Sheet
 from ...formats import registry
 from ...workspace.protocol import Workspace
 from .file_merge import has_outputs, in_full, says_same, with_ids_of
-from .file_read import FileState
+from .file_watch import FileState
 
 _PAGE = 500
 MOST_SHOWN = 10_000_000

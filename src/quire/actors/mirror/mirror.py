@@ -16,8 +16,7 @@ from ...core.ids import WORKSPACE_LOG, LogId
 from ...workspace.protocol import Workspace
 from .bound_notebook import BoundNotebook
 from .file_paths import folders_to
-from .file_watch import Watch
-from .poll_intervals import NORMAL, Pace
+from .file_watch import NORMAL, Pace, Watch
 
 
 async def mirror(

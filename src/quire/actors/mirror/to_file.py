@@ -16,11 +16,10 @@ from ...core.sheet.sheet import Sheet
 from ...disk import check_writable, decode
 from ...formats import registry
 from .atomic_swap import beside, put
-from .file_read import FileState, digest_of, inode_of
+from .file_watch import FileState, digest_of, inode_of
 from .from_file import Pull
-from .log_side import Book
+from .log_side import Book, Voice
 from .merge_base import File, MergeBase, as_agreed, file_merged
-from .notices import Voice
 
 
 class PushedVersion(NamedTuple):

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from ...core.errors import BadInput, NotFound
-from ...core.params.inputs import declared_inputs
 from ...core.params.parameters import declared, inspected
 from ...core.sheet.sheet import Sheet
 from ...core.values import Json
 from ...disk import read_text, write_text
 from ...formats import registry
 from ...runs.api import Place, as_node, run, text_of, wait_for
+from ...runs.input_files import declared_inputs
 from ...runs.notebook_inspection import as_json, declared_in, sheet_at
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ and what `jupytext.cell_metadata_filter` excludes; carriage returns, which are l
 here. A `.py` file whose header says another format or language is Jupytext's.
 
 The parts: `file_header`, `cell_marker` (the line that begins a cell),
-`cell_blocks` (reading), `cell_writer` (writing), `blank_lines`, `magics`.
+`cell_blocks` (reading), `cell_writer` (writing), `magics`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from ...core.ids import CellId
 from ...core.sheet.equality import same
 from ...core.sheet.sheet import Sheet, SheetCell, with_ids
 from ...core.values import Json
-from .blank_lines import blank_lines, defines, has_code
 from .cell_blocks import CellBlock, Manner, blocks_of, lines_of
 from .cell_writer import CellPosition, CellSpelling, key_of, reads_as, write_cell
 from .file_header import FileHeader, carried, jupytext_of, read_header, said, write_header
+from .magics import Quotes
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
@@ -284,3 +284,72 @@ def _holds(text: str, cells: Sequence[SheetCell], source: str | None, path: str,
     header = read_header(lines, path)
     found = [key_of(block.cell, manner) for block in blocks_of(lines, manner, header.stop)]
     return header.source == source and found == [key_of(cell, manner) for cell in cells]
+
+
+# ---- Blank lines between cells: by the look of the lines, as Jupytext counts, so that both write the same file
+
+
+_DEFINES = ("def ", "async ", "class ")
+
+
+def blank_lines(lines: Sequence[str], next_has_code: bool, next_defines: bool) -> int:
+    """Return how many blank lines part a cell from the next: two around functions and classes (PEP 8)."""
+    if _ends_with_definition(lines):
+        return 2 if next_has_code else 1
+    ends_with_code = bool(lines) and bool(lines[-1].strip()) and not lines[-1].startswith("#")
+    return 2 if ends_with_code and next_defines else 1
+
+
+def _ends_with_definition(lines: Sequence[str]) -> bool:
+    if not any(line.startswith(_DEFINES) for line in lines):
+        return False
+    outside: list[str] = []
+    quotes = Quotes()
+    for line in lines:
+        if quotes.open is None:
+            outside.append(line)
+        quotes.read(line)
+    below = ""
+    for index, line in enumerate(reversed(outside)):
+        if not line.strip():
+            if index and not below.strip():
+                return False
+        elif not line.startswith(("#", " ", ")")):
+            return line.startswith(_DEFINES)
+        below = line
+    return False
+
+
+def has_code(lines: Sequence[str]) -> bool | None:
+    """Return whether a cell has code near its top; None when the next cell decides."""
+    above = "#"
+    for line in lines:
+        bare = line.strip()
+        if not bare:
+            if not above:
+                return False
+        elif not bare.startswith("#"):
+            return True
+        above = bare
+    return None
+
+
+def defines(lines: Sequence[str]) -> bool | None:
+    """Return whether a cell begins with a function or a class; None when the next cell decides."""
+    above = "#"
+    quotes = Quotes()
+    for line in lines:
+        inside = quotes.open is not None
+        quotes.read(line)
+        bare = line.strip()
+        if inside:
+            pass
+        elif not bare:
+            if not above:
+                return False
+        elif line.startswith(_DEFINES):
+            return True
+        elif not line.startswith(("#", "@", " ", ")")):
+            return False
+        above = bare
+    return None

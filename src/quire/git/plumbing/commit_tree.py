@@ -22,12 +22,6 @@ def file_at(commit: str, path: str, top: Path) -> bytes | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def files_at(commit: str, top: Path, *under: str) -> list[str]:
-    """Return the paths of all files at a commit, or of those under some folders."""
-    done = checked("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", *under, at=top)
-    return [name for name in done.split("\0") if name]
-
-
 def _entry(commit: str, path: str, top: Path) -> tuple[str, str, str] | None:
     """Mode, kind and hash of what is at a path."""
     done = checked("ls-tree", "-z", "--full-tree", commit, "--", f":(literal){path}", at=top)

@@ -29,8 +29,7 @@ from ..interpreters import isolated_python
 from ..kernel_environment import kernel_environment
 from ..kernel_protocol import KEEP_SECONDS, KernelChannel, Spec
 from ..relay import relay_client
-from ..transport.channels import Channels
-from ..transport.jupyter_wire import ReceivedMessage
+from ..transport.jupyter_wire import Channels, ReceivedMessage
 from . import prestart, watchdog
 from .connection_dir import (
     CONNECTION,

@@ -23,8 +23,7 @@ from ...core.errors import Unavailable
 from ...core.values import Json
 from ..interpreters import isolated_python
 from ..kernel_protocol import ReplayStore
-from ..transport.channels import endpoint
-from ..transport.jupyter_wire import ReceivedMessage, Wire
+from ..transport.jupyter_wire import ReceivedMessage, Wire, endpoint
 from .execution_state import ExecutionNote
 from .relay_frames import CHANNELS, SOCKET, framed, packed, unpacked
 

@@ -24,10 +24,9 @@ from ...formats import registry
 from ...formats.papermill import executed
 from ...git.plumbing.checkout import checkout
 from ...git.plumbing.commit_tree import file_at
-from ...runs.plan import plan_run
 from ...runs.records.run_comparison import Comparison, compare
 from ...runs.records.run_snapshot import as_left
-from ...runs.request import RunRequest
+from ...runs.request import RunRequest, plan_run
 from ...runs.run_file import ended, run_file
 from ...workspace.protocol import Workspace
 from ..forges.find_forge import known_tokens

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ...actors.mirror.sheet_events import changes
+from ...actors.mirror.from_file import changes
 from ...core.errors import BadInput, Conflict, Refused
 from ...core.events import CellChange, Draft, ProposalMade, SourceEdited
 from ...core.ids import LogId, ProposalId

@@ -11,9 +11,8 @@ from ...core.ids import LogId
 from ..identity import identities
 from ..lanes.lanes import LaneListener
 from ..wire.frames import Frame, Grown, LaneFrame
-from .feed_channel import FeedCursor
-from .log_channel import Cursor
-from .ring import EncodedPage
+from .fanout import FeedCursor
+from .log_channel import Cursor, EncodedPage
 
 _encoder = msgspec.json.Encoder(enc_hook=str)  # the details of a fault may hold anything
 

@@ -90,7 +90,7 @@ def run_verb(at: str | None, **options: Any) -> int | None:
 @with_workspace
 async def _run(workspace: Workspace, as_json: bool, **options: Any) -> int:
     from ....actors.runtime.run_cell import StopReason
-    from ....runs.plan import plan_run
+    from ....runs.request import plan_run
     from ....runs.run_file import ended, run_file
     from . import run_progress
 

@@ -16,8 +16,7 @@ from litestar.exceptions import WebSocketException
 from ....core.errors import QuireError, answer
 from ..auth import admit_page, asked_by, awaits_page_key, door_of
 from ..error_responses import ErrorResponse, signed_out, too_many
-from .connection_loop import SocketConnection, close_socket
-from .frame_reader import read_hello
+from .connection_loop import SocketConnection, close_socket, read_hello
 
 
 @websocket("/api/socket")

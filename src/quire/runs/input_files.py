@@ -1,4 +1,8 @@
-"""The files that a notebook declares to read, found before its run begins."""
+"""The files that a notebook declares to read, found before its run begins.
+
+They are declared under `inputs` in the frontmatter or metadata, or in the `# /// script` block of a cell
+under `[tool.quire]`. A path may have parameters in it, `{month}`, and may be a pattern, `data/*.csv`.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,45 @@ import datetime as dt
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from ...actors.runtime.run_environment import InputPath
-from ...connection import find_folder, new_folder
-from ...core.errors import BadInput
-from ...core.params.inputs import KEY
-from ...formats.path_templates import fill_path
+from ..actors.runtime.run_environment import InputPath
+from ..connection import find_folder, new_folder
+from ..core.errors import BadInput
+from ..core.results import script_table
+from ..core.sheet.sheet import Sheet
+from ..core.values import Json
+from ..formats.path_templates import fill_path
 
+KEY = "inputs"
+"""The key in the metadata, and in the script block."""
 MOST_FILES = 1000
 """Past this a folder or a pattern is refused: a record names each file."""
 _PATTERN = frozenset("*?[")
+
+
+def declared_inputs(sheet: Sheet) -> tuple[str, ...]:
+    """Return the paths that a notebook declares, as they are written; both places together."""
+    return tuple(dict.fromkeys((*_paths(_in_script(sheet)), *_paths(sheet.ours.get(KEY)))))
+
+
+def _in_script(sheet: Sheet) -> Json:
+    table: Any = script_table(sheet)
+    for name in ("tool", "quire"):
+        table = cast("dict[str, Any]", table).get(name, {})
+        if not isinstance(table, dict):
+            return None
+    return cast("dict[str, Any]", table).get(KEY)
+
+
+def _paths(said: Json) -> tuple[str, ...]:
+    if said is None:
+        return ()
+    paths = cast("list[Any]", said) if isinstance(said, list) else [said]
+    for path in paths:
+        if not isinstance(path, str) or not path.strip() or "\0" in path:
+            raise BadInput(f"`{KEY}` is a list of paths, such as [data/sales.csv]; {path!r:.80} is none.")
+    return tuple(cast("list[str]", paths))
 
 
 def find_inputs(

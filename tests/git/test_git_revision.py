@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from quire.core.events import GitRevision
-from quire.git.repository import git
-from quire.runs.environment.git_revision import find_revision
+from quire.git.repository import find_revision, git
 
 
 def test_the_commit_is_told_and_whether_tracked_files_differ_from_it(tmp_path: Path) -> None:

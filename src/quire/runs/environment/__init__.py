@@ -1,1 +1,0 @@
-"""What is around a run: the files that it declares to read, and the repository that its source is in."""
