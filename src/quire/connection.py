@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .actors.keeper import end_lost
 from .core.errors import BadInput, NotFound, QuireError, Refused
 from .workspace.identity import identities
 from .workspace.identity.identities import Identity
@@ -93,7 +92,7 @@ async def connect_store(
     try:
         # What lost its lease is ended by the next who looks; a log that nobody can write tells what it tells.
         with contextlib.suppress(QuireError):
-            await end_lost(workspace.acting_as(identities.system()), grace_seconds, kernel_is_left)
+            await _end_lost(workspace.acting_as(identities.system()), grace_seconds)
         return workspace if secret is None or identity is not None else await workspace.bearer(secret)
     except BaseException:
         await workspace.close()
@@ -106,6 +105,14 @@ def memory_workspace() -> LocalWorkspace:
     from .stores.memory_store import MemoryStore
 
     return LocalWorkspace(MemoryStore(), MemoryBlobs(), identities.owner())
+
+
+async def _end_lost(system: LocalWorkspace, grace_seconds: float) -> None:
+    """End what was claimed by a process that is gone. Mostly nothing is claimed, and what ends it is not loaded."""
+    if await system.claims():
+        from .actors.keeper import end_lost
+
+        await end_lost(system, grace_seconds, kernel_is_left)
 
 
 def kernel_is_left(held: HeldClaim) -> bool:

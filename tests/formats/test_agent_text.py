@@ -15,7 +15,7 @@ from quire.core.ids import CellId, CommentId, ProposalId
 from quire.core.notebook.notebook import Notebook
 from quire.core.text import source_hash
 from quire.core.values import Json
-from quire.formats.agent_text.data_frames import FRAME
+from quire.formats.agent_text.output_summary import FRAME
 from quire.formats.agent_text.render import VIEWS, View, render, render_cells, short_ids, tokens
 from quire.formats.agent_text.render_context import Handle, handle, parse_handle
 

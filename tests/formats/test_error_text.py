@@ -7,7 +7,7 @@ import pytest
 from quire.core import events as e
 from quire.core.events import Display, Raised
 from quire.core.ids import CellId, ExecutionId
-from quire.formats.agent_text.data_frames import FRAME
+from quire.formats.agent_text.output_summary import FRAME
 from quire.formats.agent_text.render import render, tokens
 
 from .agent_notebooks import LOG, Book

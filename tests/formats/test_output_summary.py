@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 
 from quire.core.events import BlobRef, Display, Output, Stream
-from quire.formats.agent_text.data_frames import FRAME, frame_in
-from quire.formats.agent_text.excerpt import folded, overwritten
+from quire.formats.agent_text.excerpt import QUARTERS, cost, folded, overwritten
 from quire.formats.agent_text.html_to_text import html_text
 from quire.formats.agent_text.image_size import dimensions
-from quire.formats.agent_text.output_summary import shown
+from quire.formats.agent_text.output_summary import FRAME, frame_in, shown
 from quire.formats.agent_text.render import render, tokens
-from quire.formats.agent_text.token_cost import QUARTERS, cost
 
 from .agent_notebooks import LOG, Book
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quire.kernels.packages import QUESTION, InstalledPackages, as_json, read_answer, read_versions
+from quire.kernels.requirements import QUESTION, InstalledPackages, as_json, read_answer, read_versions
 
 
 def package(folder: Path, name: str, version: str, stem: str | None = None) -> Path:

@@ -11,7 +11,7 @@ import pytest_asyncio
 from quire.core import events as e
 from quire.core.ids import CellId
 from quire.core.text import source_hash
-from quire.formats.agent_text.data_frames import FRAME
+from quire.formats.agent_text.output_summary import FRAME
 from quire.formats.agent_text.render import tokens
 from quire.verbs.arguments import ExecuteArguments, OutputArguments, ReadArguments, RunArguments
 from quire.verbs.read import output, read

@@ -15,8 +15,7 @@ from quire.core.ids import CellId, ProposalId
 from quire.core.text import source_hash
 from quire.verbs.arguments import ExecuteArguments, OutputArguments, RunArguments, WaitArguments
 from quire.verbs.read import output
-from quire.verbs.run import execute, run, wait
-from quire.verbs.select_cells import chosen, unrun
+from quire.verbs.run import chosen, execute, run, unrun, wait
 from quire.workspace.identity import identities
 
 from .live_notebook import Served, served

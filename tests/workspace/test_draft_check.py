@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from quire.core import events as e
+from quire.core.event_fields import BATCH_BYTES, batches
 from quire.core.events import Draft
 from quire.core.ids import EventId
-from quire.workspace.log.draft_check import BATCH_BYTES, batches
 
 
 def renamed(number: int, name: str = "x") -> Draft:

@@ -1,4 +1,4 @@
-"""What the types of events say beyond their names.
+"""What the types of events say beyond their names, and what is checked of a draft before anybody looks at the log.
 
 Which fields there are, which are the workspace's to fill, and which hold content that a
 redaction masks.
@@ -8,7 +8,7 @@ All of it is read from the annotations in events.py, so that an event is describ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -37,6 +37,7 @@ from .events import (
     Stream,
     StreamAppended,
 )
+from .ids import LogId, check_client_key, check_id, check_key
 from .values import Json
 
 MASK = "█"
@@ -308,3 +309,51 @@ def _children(given: Any, shape: inspect.Type) -> Iterator[tuple[str, Any, inspe
     elif isinstance(shape, inspect.VarTupleType) and isinstance(given, list | tuple):
         for number, each in enumerate(cast("list[Any]", given)):
             yield str(number), each, shape.item_type
+
+
+# ---- Drafts
+
+
+MAX_DRAFTS = 10_000
+BATCH, BATCH_BYTES = 5000, 4 << 20
+"""How many drafts that need not go together go together, and about how large: a server takes 16 MiB at once."""
+
+
+def check_drafts(log: LogId, drafts: Sequence[Draft], *, house_keys: bool = False) -> None:
+    """Refuse ids that are none, too many events at once, and what only the workspace fills.
+
+    `house_keys`: the keys are Quire's own, chosen here and not by a client.
+    """
+    check_id(log, "Log")
+    if not 0 < len(drafts) <= MAX_DRAFTS:
+        raise BadInput(f"A submission has 1 to {MAX_DRAFTS:,} events, not {len(drafts):,}. Send them in parts.")
+    if len({draft.id for draft in drafts}) < len(drafts):
+        raise BadInput("Two events of one submission have the same id. Give each its own.")
+    for draft in drafts:
+        check_id(draft.id, "Event")
+        if draft.key is not None:
+            (check_key if house_keys else check_client_key)(draft.key)
+        if draft.cause is not None:
+            check_id(draft.cause, "Cause")
+        check_unfilled(draft)
+
+
+def batches(drafts: Iterable[Draft], most: int = BATCH) -> Iterator[list[Draft]]:
+    """Drafts that may be recorded one after the other, in parts that every workspace takes."""
+    batch: list[Draft] = []
+    size = 0
+    for draft in drafts:
+        if batch and (len(batch) >= most or size > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(draft)
+        size += _size(draft)
+    if batch:
+        yield batch
+
+
+def _size(draft: Draft) -> int:
+    try:
+        return len(msgspec.json.encode(draft.event))
+    except (TypeError, ValueError, RecursionError):
+        return 0  # whoever records it says what is wrong with it

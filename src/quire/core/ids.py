@@ -174,3 +174,12 @@ def check_actor(text: str) -> ActorId:
 def actor_kind(actor: ActorId) -> str:
     """`human` of `human:ada`; `imported` of `imported:human:ada`."""
     return actor.partition(":")[0]
+
+
+def works_for_all(actor: ActorId, on_behalf_of: ActorId | None) -> bool:
+    """Whether somebody has no roles: Quire itself, and a runtime of the owner of the files. Its token says where it serves.
+
+    Quire itself also where it acts for somebody: whoever lets it do so has looked at what that one may do.
+    """
+    kind = actor_kind(actor)
+    return kind == "system" or (kind == "runtime" and on_behalf_of is None)

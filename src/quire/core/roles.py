@@ -11,7 +11,7 @@ from typing import get_args
 import msgspec
 
 from .events import Role, Scope
-from .ids import ActorId, LogId, actor_kind
+from .ids import ActorId, LogId, works_for_all
 from .notebook.directory import Directory, role_key
 
 ALL_SCOPES: frozenset[Scope] = frozenset(get_args(Scope))
@@ -59,15 +59,6 @@ def scopes_in(
     own = _given(now, place, actor)
     allowed = _scopes(now, closed, place, on_behalf_of)
     return allowed if own is None else allowed & ROLE_SCOPES[own]
-
-
-def works_for_all(actor: ActorId, on_behalf_of: ActorId | None) -> bool:
-    """Whether somebody has no roles: Quire itself, and a runtime of the owner of the files. Its token says where it serves.
-
-    Quire itself also where it acts for somebody: whoever lets it do so has looked at what that one may do.
-    """
-    kind = actor_kind(actor)
-    return kind == "system" or (kind == "runtime" and on_behalf_of is None)
 
 
 def _given(now: Directory, place: LogScope, actor: ActorId) -> Role | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from ..core.errors import BadInput, Conflict, NotFound
+from ..core.event_fields import batches
 from ..core.events import Draft
 from ..core.ids import CellId, LogId
 from ..core.notebook.notebook import Notebook
@@ -13,7 +14,6 @@ from ..formats import registry
 from ..formats.html import format as html
 from ..workspace.bundle import BundleContents
 from ..workspace.clock import new_id
-from ..workspace.log.draft_check import batches
 from ..workspace.protocol import LogInfo, Workspace
 
 

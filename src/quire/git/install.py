@@ -23,7 +23,7 @@ from ..core.errors import Unavailable
 from ..core.sheet.sheet import Sheet
 from ..disk import writing
 from ..formats.strip import Rules, strip
-from ..kernels.interpreters import python_command
+from ..kernels.kernel_environment import python_command
 from .config_block import has_block, with_block, without_block
 from .other_tools import Other, find_others
 from .repository import Repository, Scope, attempt, attributes_file, git, setting, settings_file, the_repository

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from ..core.errors import BadInput
-from .interpreters import is_trusted, upwards
+from .kernel_environment import is_trusted, upwards
 
 FILE = ".env"
 MOST_BYTES = 1_000_000

@@ -21,7 +21,7 @@ import msgspec
 
 from ..core.errors import BadInput, Unavailable
 from ..formats.registry import LANGUAGES
-from .interpreters import interpreter as interpreter_for
+from .kernel_environment import interpreter as interpreter_for
 from .kernel_environment import kernel_environment
 from .kernel_protocol import Spec
 from .process.prestart import LAUNCH

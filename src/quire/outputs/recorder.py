@@ -16,10 +16,10 @@ from typing import Any, NoReturn, Protocol
 import msgspec
 
 from ..core import events as e
+from ..core.event_fields import batches
 from ..core.events import Draft, KnownEvent
 from ..core.ids import EventId, LogId
 from ..workspace.clock import new_id
-from ..workspace.log.draft_check import batches
 from ..workspace.protocol import Workspace
 from .display_events import EventBatch
 from .secrets import Remover

@@ -37,9 +37,8 @@ from ..outputs.secrets import Remover
 from ..workspace.clock import new_id
 from ..workspace.protocol import Workspace
 from .input_files import declared_inputs, find_inputs
-from .kernel_choice import find_chosen, preferred_kernel
 from .locations import is_remote, is_standard, read_place, shown
-from .provision import Prompter, Provisions, check_output, provide, with_kernel
+from .provision import Prompter, Provisions, check_output, find_chosen, preferred_kernel, provide, with_kernel
 
 ENGINE = "quire"
 """The one engine that is here, for those who name one as papermill lets them."""

@@ -21,7 +21,7 @@ from ..workspace.clock import new_id, now
 from ..workspace.identity.identities import check_scope
 from .answers.answer import Here
 from .arguments import EditArguments
-from .select_cells import chosen
+from .run import chosen
 
 BOUND = (".py", ".md", ".ipynb")
 """The endings of a name that say which file a new notebook is to be bound to."""

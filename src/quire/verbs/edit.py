@@ -33,8 +33,7 @@ from .arguments import Cells, EditArguments
 from .create import check_may_make, made
 from .execution_wait import Tell, ended
 from .resolve import opened
-from .run import outdated, requested
-from .select_cells import chosen
+from .run import chosen, outdated, requested
 
 ATTEMPTS = 30
 """So often a batch is looked at again, when others change the notebook at the same time."""

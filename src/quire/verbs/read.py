@@ -19,8 +19,8 @@ from ..core.notebook.notebook import Cell, Notebook
 from ..core.notebook.staleness import stale_cells
 from ..core.values import Json
 from ..formats.agent_text import render
+from ..formats.agent_text.excerpt import QUARTERS, cost, cut
 from ..formats.agent_text.image_size import dimensions
-from ..formats.agent_text.token_cost import QUARTERS, cost, cut
 from ..formats.html.escape import size
 from ..formats.terminal_safe import one_line
 from .answers import page as paging

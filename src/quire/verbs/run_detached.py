@@ -26,8 +26,7 @@ from ..core.sheet.sheet import Sheet
 from ..core.values import Json
 from ..formats import registry
 from ..formats.terminal_safe import one_line, plain
-from ..kernels.interpreters import python_command
-from ..kernels.kernel_environment import kernel_environment, store_variables
+from ..kernels.kernel_environment import kernel_environment, python_command, store_variables
 from ..runs.detached import Apart, Began
 from ..runs.records.run_snapshot import as_left
 from ..workspace.clock import new_id

@@ -12,8 +12,8 @@ from ..core.events import Entry
 from ..core.ids import CellId, CommentId, ExecutionId, LogId, ProposalId, nearest
 from ..core.notebook.notebook import Comment, Notebook, Proposal
 from ..core.values import Json
+from ..formats.agent_text.excerpt import tokens
 from ..formats.agent_text.render_context import short_ids
-from ..formats.agent_text.token_cost import tokens
 from ..formats.terminal_safe import one_line, plain
 from .answers.answer import Here, VerbAnswer
 from .answers.comment_answer import comments_at, facts_of_threads, said_to, told_beside, until_addressed, wait_addressed

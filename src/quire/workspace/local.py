@@ -20,6 +20,7 @@ from ..core import events as e
 from ..core.chain import Record
 from ..core.edits.undo_plan import UndoPlan
 from ..core.errors import BadInput, Conflict, NotFound, Refused, Unavailable
+from ..core.event_fields import check_drafts
 from ..core.events import BlobRef, Draft, Entry, KnownEvent, Scope
 from ..core.ids import WORKSPACE_LOG, ActorId, ExecutionId, LogId, TokenId, check_id
 from ..core.notebook.directory import Directory
@@ -44,7 +45,6 @@ from .lanes.lanes import Lanes, OwnLanes
 from .lanes.runtime_info import PromptAnswer, RuntimeFound, answer_input, found_in
 from .lanes.runtime_limit import LivingRuntime, living_runtimes, why_waiting
 from .log import locks
-from .log.draft_check import check_drafts
 from .log.leases import LEASE_SECONDS, held_for, lease_name, take
 from .log.lock_renewal import KeptHold
 from .log.locks import Hold
@@ -76,9 +76,10 @@ class _SharedState(msgspec.Struct, kw_only=True):
     blobs: Blobs
     clock: Callable[[], str]
     lanes: Lanes
-    watchings: Watchings
     where: str
     write_seconds: float
+    watchings: Watchings | None = None
+    """Made for the first connection that watches something: most processes watch nothing."""
     live: dict[LogId, Live[Any]] = {}
     granted: dict[ActorId, dict[LogId, float]] = {}
     """The runs that people started whom a policy lets, and when; those that have ended go at the next look."""
@@ -105,14 +106,11 @@ class LocalWorkspace:
     ) -> None:
         # Looked up for whatever a bearer does: many who ask at once share one look.
         self._rights = Rights(store, SingleFlight(self._directory), now, folder)
-        lanes = Lanes()
-        watchings = Watchings(store, self._rights, lanes)
         self._shared = _SharedState(
             store=store,
             blobs=blobs,
             clock=now,
-            lanes=lanes,
-            watchings=watchings,
+            lanes=Lanes(),
             where=where,
             write_seconds=write_seconds,
         )
@@ -333,7 +331,7 @@ class LocalWorkspace:
         self, log: LogId, drafts: Sequence[Draft], lease_seconds: float | None, why: str, cells_at: int | None
     ) -> list[Entry]:
         await self._rights.check_submission(self.identity, log, drafts)
-        if log != WORKSPACE_LOG and has_to_ask(self.identity, drafts):
+        if self.identity.asks and log != WORKSPACE_LOG and has_to_ask(self.identity, drafts):
             drafts = [as_proposal(self.identity, drafts, await self._live(log).read(), why)]
         entries = await self._submit(log, drafts, lease_seconds, cells_at)
         await self._rights.forget_uploads(self.identity, drafts)
@@ -499,17 +497,22 @@ class LocalWorkspace:
 
     async def watch(self, watcher: Watcher, most: int) -> ConnectionSubscriptions:
         """For a door that carries it on: watch logs, the feed and lanes, so many things at most, together with all others."""
-        return await self._shared.watchings.enter(self.identity, watcher, most)
+        shared = self._shared
+        if shared.watchings is None:
+            shared.watchings = Watchings(shared.store, self._rights, shared.lanes)
+        return await shared.watchings.enter(self.identity, watcher, most)
 
     @property
     def watched_bytes(self) -> int:
         """How much memory is held for those who watch."""
-        return self._shared.watchings.fanout.held_bytes
+        watchings = self._shared.watchings
+        return watchings.fanout.held_bytes if watchings is not None else 0
 
     @property
     def watched_logs(self) -> Collection[LogId]:
         """The logs that somebody watches."""
-        return self._shared.watchings.fanout.logs
+        watchings = self._shared.watchings
+        return watchings.fanout.logs if watchings is not None else ()
 
     async def grown(self, since: int | None = None) -> tuple[list[Growth], int]:
         """Return which logs grew after a position, as far as is known at once, and how far that goes."""
@@ -954,7 +957,8 @@ class LocalWorkspace:
 
     async def close(self) -> None:
         """Finish what is going on and let go."""
-        await self._shared.watchings.close()
+        if self._shared.watchings is not None:
+            await self._shared.watchings.close()
         for live in list(self._shared.live.values()):
             await live.close()
         await self._shared.store.close()

@@ -17,7 +17,7 @@ import msgspec
 from ...core.errors import Unavailable
 from ...core.events import BlobRef, EnvironmentRecorded, GitRevision, InputFile
 from ...disk import in_thread
-from ...kernels.packages import MEDIA, InstalledPackages, KernelPython, as_json
+from ...kernels.requirements import MEDIA, InstalledPackages, KernelPython, as_json
 from ...outputs.recorder import Recorder
 from ...workspace.protocol import Workspace
 from ...workspace.tasks import cancel_and_wait

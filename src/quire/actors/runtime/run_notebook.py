@@ -16,6 +16,7 @@ import msgspec
 
 from ...core import events as e
 from ...core.errors import Conflict, NotFound, Unavailable
+from ...core.event_fields import batches
 from ...core.events import Draft, Fault, KnownEvent, RunSource, RunStatus
 from ...core.ids import CellId, ExecutionId, LogId, RuntimeId
 from ...core.results import DeclaredResult, check, recorded
@@ -23,17 +24,16 @@ from ...core.sheet.conversion import added, metadata_of
 from ...core.sheet.sheet import Sheet, SheetCell
 from ...core.values import Json
 from ...formats.terminal_safe import one_line
-from ...kernels import packages
+from ...kernels import requirements
 from ...kernels.kernel_client import KernelClient, stop
 from ...kernels.kernel_protocol import GRACE_SECONDS, KEEP_SECONDS, Spec, adopt, start
-from ...kernels.packages import KernelPython
+from ...kernels.requirements import KernelPython
 from ...kernels.sql_cells import as_code
 from ...outputs.display_events import KernelMessage
 from ...outputs.recorder import Recorder, Straight
 from ...outputs.secrets import Remover
 from ...outputs.widgets import WIDGET_STATE, WidgetStates
 from ...workspace.clock import new_id
-from ...workspace.log.draft_check import batches
 from ...workspace.protocol import Workspace
 from ...workspace.tasks import alongside, cancel_and_wait
 from .lease_renewal import held
@@ -410,7 +410,7 @@ class _Run:
             "kernel_id": self._client.kernel.id,
             "kernel_version": f"{told.get('implementation', '')} {told.get('implementation_version', '')}".strip(),
             "language_info": told.get("language_info"),
-            **(self._python.facts if self._python is not None else packages.platform_facts()),
+            **(self._python.facts if self._python is not None else requirements.platform_facts()),
         }
 
     async def _prepare_kernel(self) -> None:
@@ -419,7 +419,7 @@ class _Run:
         if self._plan.startup and not self._carried:
             expressions[_STARTUP] = self._plan.startup
         if self._plan.spec.language == "python":
-            expressions[_PYTHON] = packages.QUESTION
+            expressions[_PYTHON] = requirements.QUESTION
         if not expressions:
             return
         async for message in self._client.execute("", silent=True, expressions=expressions):
@@ -427,7 +427,7 @@ class _Run:
                 self._look_at(message.content.get("user_expressions"))
 
     def _look_at(self, answers: Json) -> None:
-        self._python = packages.read_answer(answers, _PYTHON)
+        self._python = requirements.read_answer(answers, _PYTHON)
         match answers:
             case {"startup": {"status": "error", "evalue": said}}:
                 self._observer.warn(f"quire.kernel cannot be imported in this kernel: {one_line(str(said), 200)}")

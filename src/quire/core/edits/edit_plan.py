@@ -22,11 +22,14 @@ from ..notebook.notebook import Cell, Notebook
 from ..python.parse import fault_in
 from ..sheet.sheet import Sheet
 from ..text import source_hash
-from .cell_drafts import END, TOP, CellDraft, Claims, Places, checked_tags, draft_of
 from .edit_errors import Past, contradiction, gathered, not_once, not_python, stale, was_removed
 from .operations import (
+    END,
     MOST_BATCH,
     MOST_EDITS,
+    TOP,
+    CellDraft,
+    Claims,
     Delete,
     Hash,
     Insert,
@@ -34,8 +37,11 @@ from .operations import (
     Move,
     Operation,
     Patch,
+    Places,
     Replace,
     check_source,
+    checked_tags,
+    draft_of,
 )
 
 __all__ = ["EditPlan", "Past", "plan", "stale_bases"]

@@ -18,7 +18,8 @@ from ..errors import Unavailable
 from ..events import Entry, Output
 from ..ids import MIRROR, CellId, ExecutionId, RuntimeId
 from ..text import apply
-from . import executions, outputs
+from . import executions
+from .executions import set_cell
 from .notebook import (
     Binding,
     Cell,
@@ -32,7 +33,6 @@ from .notebook import (
     Run,
     Runtime,
 )
-from .outputs import set_cell
 
 REDUCER = 9
 
@@ -111,13 +111,13 @@ def _apply(folding: Fold, now: Notebook, entry: Entry, event: e.AnyEvent) -> Non
     # A match tries its cases in order: the events that fill logs come first.
     match event:
         case e.StreamAppended():
-            outputs.append_stream(folding.outputs, now, event)
+            executions.append_stream(folding.outputs, now, event)
         case e.SourceEdited():
             _edit_source(now, entry, event)
         case e.OutputAdded():
-            outputs.add_output(folding.outputs, now, event)
+            executions.add_output(folding.outputs, now, event)
         case e.DisplayUpdated():
-            outputs.update_display(folding.outputs, now, event)
+            executions.update_display(folding.outputs, now, event)
         case e.ExecutionRequested():
             executions.queue(
                 now, entry, event.execution, event.cell, event.source_hash, wants=event.runtime, needs=event.needs
@@ -131,7 +131,7 @@ def _apply(folding: Fold, now: Notebook, entry: Entry, event: e.AnyEvent) -> Non
         case e.ExecutionFinished():
             executions.end(now, entry, event.execution, state=event.status, count=event.count, fault=event.fault)
         case e.OutputsCleared():
-            outputs.clear_outputs(folding.outputs, now, event)
+            executions.clear_outputs(folding.outputs, now, event)
         case e.ResultRecorded():
             executions.record_result(now, entry, event)
         case e.CellAdded():

@@ -7,16 +7,9 @@ not be analysed, when any code cell above changed since.
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 from ..ids import CellId
 from ..text import source_hash
 from .notebook import Execution, Notebook
-
-
-def fingerprint(hash_of_source: str, reads: dict[CellId, str]) -> str:
-    """Name an execution by all that it stands on: its source and the executions it reads from."""
-    return sha256("\n".join([hash_of_source, *sorted(reads.values())]).encode()).hexdigest()
 
 
 def stale_cells(notebook: Notebook) -> frozenset[CellId]:

@@ -3,19 +3,27 @@
 The cursor rests at the start of the redrawn lines: what lies below it is erased at each
 redraw, so a window that was made narrower, and wrapped what was there, is clean again at the
 next one. Nothing is known of the terminal but the sequences that all of them have.
+
+What is asked on a terminal is asked here as well.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 import termios
 import threading
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from queue import SimpleQueue
-from typing import TextIO
+from typing import Any, TextIO
+
+import click
+
+from ...formats.terminal_safe import one_line, plain
 
 MOST_WAITING = 1_000_000
 """So many bytes wait for a reader that does not read; what comes after them is counted, and dropped."""
@@ -206,3 +214,38 @@ async def read_line(prompt: str, say: Callable[[str], None], *, echo: bool) -> s
     if not line:
         raise EOFError
     return line.decode(errors="replace").removesuffix("\n")
+
+
+class OnTerminal:
+    """Asks on stderr, so that stdout has the outcome alone. A secret is typed without being shown."""
+
+    def value(self, name: str, *, is_secret: bool) -> str:
+        """Ask for the value of a variable."""
+        note = " (secret: not shown, and not kept)" if is_secret else ""
+        with _interruptible():
+            return click.prompt(
+                f"{one_line(name)}{note}", hide_input=is_secret, default="", show_default=False, err=True, type=str
+            )
+
+    def agrees(self, why: str, command: str) -> bool:
+        """Ask whether to run a command."""
+        click.echo(f"{plain(why)}\n  {plain(command)}", err=True)
+        with _interruptible():
+            return click.confirm("Run that now?", default=False, err=True)
+
+
+def terminal_prompter() -> OnTerminal | None:
+    """Return a prompter if stdin and stderr are terminals, else None: nobody would see the question (rule 14)."""
+    # A stream that was closed before we began is None, whatever its type says.
+    streams: tuple[Any, ...] = (sys.stdin, sys.stderr)
+    return OnTerminal() if all(each is not None and each.isatty() for each in streams) else None
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Let Ctrl-C end the question at once: an event loop would wait for the answer first."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

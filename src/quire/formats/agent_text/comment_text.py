@@ -11,9 +11,8 @@ from ...core.ids import CellId, CommentId
 from ...core.notebook.comments import CommentThread, open_threads
 from ...core.notebook.notebook import Comment
 from ..terminal_safe import one_line, plain
-from .excerpt import Passage, fit
+from .excerpt import Passage, cost, fit, lines_cost
 from .render_context import Scene
-from .token_cost import cost, lines_cost
 
 MARK = "@ "
 _TEXT_MARK = "@   "

@@ -14,9 +14,9 @@ from ..terminal_safe import one_line, plain
 from ..traceback import FrameLocation, Trace, place, trace
 from ..value_text import value_text
 from .error_hints import hints
+from .excerpt import cost, cut, lines_cost
 from .output_summary import how
 from .render_context import Scene, fault_of
-from .token_cost import cost, cut, lines_cost
 
 MARK = "! "
 _AROUND = 2

@@ -13,8 +13,8 @@ from ...core.text import source_hash
 from ...core.visible import visible_line
 from ..terminal_safe import one_line, plain, reason_line
 from .comment_text import comment_lines
+from .excerpt import QUARTERS, Purse, cost, cut, head
 from .render_context import Scene
-from .token_cost import QUARTERS, Purse, cost, cut, head
 
 FAILED = ("error", "timeout", "dead_kernel", "lost")
 """How a cell ends that somebody has to look at."""

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias, cast
 
 from ...core.diff import diff as d
+from ...core.diff.align import in_order
 from ...core.diff.diff import AnyOperation, CellAddedOp, CellMovedOp, Diff, cell_of
 from ...core.diff.line_diff import LineChange, changes, lines_of, words_of
-from ...core.diff.similarity import in_order
 from ...core.sheet.equality import as_text
 from ...core.sheet.sheet import Sheet, SheetCell
 from ...core.text import difference

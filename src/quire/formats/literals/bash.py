@@ -11,7 +11,7 @@ import re
 from typing import Any, cast
 
 from ..logbook.fill_literals import holds_command, shell_quoted
-from .writer_base import LiteralWriter, Unfit, text_keys
+from .translate import LiteralWriter, Unfit, text_keys
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _SHORT = {0x07: "\\a", 0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x1B: "\\e", 0x27: "\\'", 0x5C: "\\\\"}

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from typing import Any
 
-from .writer_base import HALF, LiteralWriter, Unfit, escaped, microseconds, offset_minutes, one_type, text_keys
+from .translate import HALF, LiteralWriter, Unfit, escaped, microseconds, offset_minutes, one_type, text_keys
 
 _INT = range(-(2**31), 2**31)
 _LONG = range(-(2**63), 2**63)

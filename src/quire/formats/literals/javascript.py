@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.errors import BadInput
 from ..logbook.fill_literals import literal
-from .writer_base import LiteralWriter, Unfit, text_keys
+from .translate import LiteralWriter, Unfit, text_keys
 
 
 class JavaScript(LiteralWriter):

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterable
 from typing import Any
 
-from .writer_base import LiteralWriter, Unfit, escaped, microseconds, one_type
+from .translate import LiteralWriter, Unfit, escaped, microseconds, one_type
 
 
 class Julia(LiteralWriter):

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from typing import Any
 
-from .writer_base import HALF, LiteralWriter, Unfit, microseconds, text_keys
+from .translate import HALF, LiteralWriter, Unfit, microseconds, text_keys
 
 _EXACT_INTEGER = 2**53
 _HIDDEN = re.compile("([\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]+)")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from .writer_base import LiteralWriter, Unfit
+from .translate import LiteralWriter, Unfit
 
 _QUOTES = re.compile(r'\\.|"')
 

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from typing import Any
 
-from .writer_base import LiteralWriter, Unfit, escaped, text_keys
+from .translate import LiteralWriter, Unfit, escaped, text_keys
 
 _MOST_INTEGER = 2**31 - 1
 _EXACT_INTEGER = 2**53

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from .writer_base import LiteralWriter, Unfit, escaped, offset_minutes, one_type
+from .translate import LiteralWriter, Unfit, escaped, offset_minutes, one_type
 
 _INT = range(-(2**31), 2**31)
 _LONG = range(-(2**63), 2**63)

@@ -25,8 +25,7 @@ import msgspec
 from ...core.errors import BadInput, Conflict, NotFound, Unavailable
 from ...core.ids import ActorId, LogId
 from ...workspace.log.process_id import began
-from ..interpreters import isolated_python
-from ..kernel_environment import kernel_environment
+from ..kernel_environment import isolated_python, kernel_environment
 from ..kernel_protocol import KEEP_SECONDS, KernelChannel, Spec
 from ..relay import relay_client
 from ..transport.jupyter_wire import Channels, ReceivedMessage

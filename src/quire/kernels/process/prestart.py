@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from ...core.errors import BadInput
-from ..interpreters import interpreter
-from ..kernel_environment import kernel_environment
+from ..kernel_environment import interpreter, kernel_environment
 
 LAUNCH = str(Path(__file__).with_name("launch.py"))
 WAIT = "--wait-for-order"

@@ -21,7 +21,7 @@ import msgspec
 
 from ...core.errors import Unavailable
 from ...core.values import Json
-from ..interpreters import isolated_python
+from ..kernel_environment import isolated_python
 from ..kernel_protocol import ReplayStore
 from ..transport.jupyter_wire import ReceivedMessage, Wire, endpoint
 from .execution_state import ExecutionNote

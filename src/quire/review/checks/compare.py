@@ -17,8 +17,8 @@ import msgspec
 from ...core.sheet.equality import same
 from ...core.sheet.sheet import is_json
 from ...core.values import Json
-from ...formats.agent_text.data_frames import FRAME
 from ...formats.agent_text.html_to_text import MOST_HTML, html_text
+from ...formats.agent_text.output_summary import FRAME
 from ...outputs.terminal import Terminal
 from . import images
 from .sanitize import Sanitizer

@@ -20,6 +20,7 @@ from ...actors.mirror import path_in
 from ...actors.mirror.file_paths import inside
 from ...core import events as e
 from ...core.errors import BadInput, Conflict, NotFound
+from ...core.event_fields import batches
 from ...core.events import Draft, FileBound, FileMerged, KnownEvent
 from ...core.ids import LogId
 from ...core.notebook.notebook import Run
@@ -28,7 +29,6 @@ from ...core.sheet.sheet import Sheet
 from ...disk import check_writable, decode, read_bytes, write_text
 from ...formats import registry
 from ...workspace.clock import new_id
-from ...workspace.log.draft_check import batches
 from ...workspace.protocol import Workspace
 from ..locations import is_remote, is_standard
 

@@ -8,7 +8,7 @@ from ...actors.runtime.queue import OTHERS_SECONDS
 from ...actors.runtime.start.capacity import IDLE_SECONDS
 from ...actors.runtime.start.launcher import StartOptions
 from ...connection import FOLDER
-from ...kernels.interpreters import python_command
+from ...kernels.kernel_environment import python_command
 from ...workspace.log.leases import LEASE_SECONDS
 
 COMMAND = tuple(python_command("quire.runs.host.host_process"))

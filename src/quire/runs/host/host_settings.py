@@ -21,8 +21,7 @@ from ...kernels.kernel_protocol import AdoptedKernel
 from ...workspace.lanes.lane_messages import COMMS
 from ...workspace.protocol import LaneAccess, Workspace
 from ...workspace.tasks import alongside
-from ..kernel_choice import find_chosen
-from ..provision import provide
+from ..provision import find_chosen, provide
 
 
 def serving_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.errors import QuireError
 from ...core.events import GitRevision
 from ...core.notebook.notebook import Notebook
-from ...kernels.packages import read_versions
+from ...kernels.requirements import read_versions
 from ...workspace.protocol import Workspace
 
 MOST_BYTES = 10_000_000

@@ -11,8 +11,8 @@ from ...core.notebook.comments import CommentThread, awaiting
 from ...core.notebook.notebook import Comment, Notebook
 from ...core.values import Json
 from ...formats.agent_text.comment_text import thread_lines
+from ...formats.agent_text.excerpt import QUARTERS, tokens
 from ...formats.agent_text.render_context import scene_of
-from ...formats.agent_text.token_cost import QUARTERS, tokens
 from ...formats.terminal_safe import plain
 from ..arguments import WaitArguments
 from ..execution_wait import first_of

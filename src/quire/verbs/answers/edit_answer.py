@@ -10,9 +10,9 @@ from ...core.events import ProposalMade
 from ...core.ids import CellId, ExecutionId, LogId
 from ...core.notebook.notebook import Notebook
 from ...core.values import Json
+from ...formats.agent_text.excerpt import QUARTERS, head, tokens
 from ...formats.agent_text.render import render_cells
 from ...formats.agent_text.render_context import short_ids
-from ...formats.agent_text.token_cost import QUARTERS, head, tokens
 from ...formats.terminal_safe import one_line, plain
 from ...workspace.wire.bodies import RunProposed
 from ..arguments import EditArguments, ProposeArguments

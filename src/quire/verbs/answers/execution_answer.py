@@ -12,9 +12,9 @@ from ...core.notebook.notebook import Execution, Notebook
 from ...core.notebook.staleness import stale_cells
 from ...core.text import source_hash
 from ...core.values import Json
+from ...formats.agent_text.excerpt import tokens
 from ...formats.agent_text.render import render_cells
 from ...formats.agent_text.render_context import short_ids
-from ...formats.agent_text.token_cost import tokens
 from ...formats.terminal_safe import one_line
 from ..execution_wait import ExecutionResults
 from .answer import VerbAnswer

@@ -15,7 +15,7 @@ from ...core.sheet.conversion import Blobs
 from ...core.sheet.equality import as_text
 from ...core.sheet.sheet import is_json, is_text
 from ...core.visible import visible
-from ...formats.agent_text.token_cost import QUARTERS, cost
+from ...formats.agent_text.excerpt import QUARTERS, cost
 from ...formats.terminal_safe import one_line, plain
 from ...workspace.protocol import Workspace
 from .handles import ResolvedHandle

@@ -14,8 +14,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 import msgspec
 
 from ...core.errors import BadInput, Unavailable
-from ...kernels.interpreters import isolated_python
-from ...kernels.kernel_environment import kernel_environment
+from ...kernels.kernel_environment import isolated_python, kernel_environment
 
 MOST_MATCHES = 50
 LONGEST_LINE = 10_000

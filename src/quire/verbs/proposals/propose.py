@@ -16,7 +16,7 @@ from ..answers.edit_answer import answered_fix, answered_proposal
 from ..arguments import ProposeArguments
 from ..edit import after_it, planned_now, retry_on_conflict
 from ..resolve import opened
-from ..select_cells import chosen
+from ..run import chosen
 
 
 async def propose(here: Here, wanted: ProposeArguments) -> VerbAnswer:

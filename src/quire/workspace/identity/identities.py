@@ -19,9 +19,9 @@ import msgspec
 from ...core import events as e
 from ...core.errors import BadInput, Refused
 from ...core.events import Entry, KnownEvent, Scope
-from ...core.ids import MIRROR, ActorId, LogId, TokenId, actor_kind, check_actor
+from ...core.ids import MIRROR, ActorId, LogId, TokenId, actor_kind, check_actor, works_for_all
 from ...core.notebook.directory import RUNTIME_SCOPES, Directory, Token, end_of, ended_by, pause_of
-from ...core.roles import ALL_SCOPES, works_for_all
+from ...core.roles import ALL_SCOPES
 
 SYSTEM = ActorId("system:quire")
 

@@ -28,8 +28,7 @@ from ...core.notebook.reviews import review_log, subject_log
 from ...core.policies import RUN_WITH_PARAMETERS, permission
 from ...core.roles import ALL_SCOPES, ROLE_SCOPES, LogScope, chain, closed_notebooks, scopes_in
 from ...stores.store import Store
-from ..bindings import Bindings
-from ..bound_files import place_of
+from ..bound_files import Bindings, place_of
 from . import identities
 from .blob_access import References
 from .identities import Identity, RunGrant, bound_by

@@ -18,6 +18,7 @@ import msgspec
 from ...core import codec
 from ...core.edits.undo_plan import UndoPlan
 from ...core.errors import QuireError, Refused
+from ...core.event_fields import check_drafts
 from ...core.events import BlobRef, Draft, Entry, Scope
 from ...core.ids import ActorId, ExecutionId, LogId, check_id
 from ...core.notebook.directory import Directory
@@ -27,7 +28,6 @@ from ..bundle import BundleContents
 from ..identity.identities import Identity
 from ..identity.tokens import ListedToken, NewToken
 from ..lanes.runtime_info import PromptAnswer, RuntimeFound
-from ..log.draft_check import check_drafts
 from ..log.leases import LEASE_SECONDS, LONG_LEASE_SECONDS
 from ..log.locks import Hold
 from ..log.log_lookup import pick

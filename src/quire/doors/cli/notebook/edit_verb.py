@@ -23,7 +23,7 @@ from .. import EXIT_STATUS
 from ..auto_runtime import runtimes_beside
 from ..files.mirror_verb import folder_of_files
 from ..printer import print_json
-from ..prompt import terminal_prompter
+from ..screen import terminal_prompter
 from ..submission import submit
 from ..workspace_command import notebook_argument, with_workspace
 

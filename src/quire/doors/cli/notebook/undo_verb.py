@@ -15,7 +15,7 @@ from .. import EXIT_STATUS
 from ..actor_argument import known_actor
 from ..options import NUMBER
 from ..printer import counted, print_json
-from ..prompt import terminal_prompter
+from ..screen import terminal_prompter
 from ..workspace_command import notebook_argument, with_workspace
 
 _DEPENDS = {

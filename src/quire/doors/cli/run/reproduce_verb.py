@@ -15,7 +15,7 @@ from ....workspace.protocol import Workspace
 from .. import EXIT_STATUS
 from ..options import json_option
 from ..printer import print_json
-from ..prompt import terminal_prompter
+from ..screen import terminal_prompter
 from ..workspace_command import at_option, names_of_logs, with_workspace
 from .papermill_options import Pairs, pair_of
 from .run_verb import listen, say

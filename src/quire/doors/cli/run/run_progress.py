@@ -22,8 +22,7 @@ from ....formats.terminal_safe import one_line, plain
 from ....outputs.display_events import KernelMessage
 from ....runs.progress import Streams
 from ..printer import spent
-from ..prompt import terminal_prompter
-from ..screen import Screen, TerminalWriter, coloured, columns, cut, moves, read_line
+from ..screen import Screen, TerminalWriter, coloured, columns, cut, moves, read_line, terminal_prompter
 
 TICK_SECONDS = 0.1
 """How often a view is redrawn, at most."""

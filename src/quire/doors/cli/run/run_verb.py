@@ -24,7 +24,7 @@ from ....workspace.protocol import Workspace
 from .. import EXIT_STATUS
 from ..options import json_option
 from ..printer import print_json
-from ..prompt import terminal_prompter
+from ..screen import terminal_prompter
 from ..workspace_command import at_option, with_workspace
 from .papermill_options import LEVELS, Pairs, check_stdout, papermills, values_of
 

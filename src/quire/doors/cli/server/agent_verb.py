@@ -14,7 +14,7 @@ from ....formats.terminal_safe import plain
 from .. import EXIT_STATUS
 from ..options import json_option
 from ..printer import print_json, table
-from ..prompt import terminal_prompter
+from ..screen import terminal_prompter
 
 if TYPE_CHECKING:
     from ...agents.agent_files import FileChange, Target

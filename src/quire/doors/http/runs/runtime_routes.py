@@ -12,7 +12,7 @@ from ....actors.runtime.start.start_requests import RuntimeRequests
 from ....core.errors import Refused
 from ....core.events import Draft, Entry, RestartRequested
 from ....core.ids import ExecutionId, LogId
-from ....runs.kernel_choice import choose_kernel, kernels_for
+from ....runs.provision import choose_kernel, kernels_for
 from ....workspace.clock import new_id
 from ....workspace.lanes.runtime_info import PromptAnswer, RuntimeFound, stop_execution, unheard
 from ....workspace.wire import frames
