@@ -8,7 +8,7 @@ import pytest
 
 from quire.doors.http.server import send_budget
 from quire.doors.http.server.send_budget import SendBudget
-from quire.workspace.subscriptions.ring import FRAME_BYTES
+from quire.workspace.subscriptions.log_channel import FRAME_BYTES
 
 
 class Full:

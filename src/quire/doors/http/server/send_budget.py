@@ -12,7 +12,7 @@ import contextlib
 from collections import deque
 from typing import Protocol
 
-from ....workspace.subscriptions.ring import FRAME_BYTES
+from ....workspace.subscriptions.log_channel import FRAME_BYTES
 
 MOST_HELD_BYTES = 32 << 20
 """What they may hold together. A frame that is being put together counts as one of usual size."""
