@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from quire.actors.mirror import mirror
+from quire.actors.mirror import bound_notebook, mirror
+from quire.core.errors import Unavailable
+from quire.workspace.local import LocalWorkspace
+from quire.workspace.log.locks import Hold
 
 from .mirror_desk import Desk, until
 
@@ -74,3 +77,21 @@ async def test_a_mirror_that_is_cancelled_at_any_moment_leaves_no_lease_behind(d
         hold = await desk.workspace.hold(f"mirror:{desk.log}", 30)
         assert hold is not None, turns
         await desk.workspace.let_go(hold)
+
+
+async def test_a_mirror_whose_store_goes_away_while_it_works_does_not_wait_for_its_own_lease(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_go, away = LocalWorkspace.let_go, ["the first time"]
+
+    async def away_once(workspace: LocalWorkspace, hold: Hold) -> None:
+        if away:
+            raise Unavailable(f"the store is away {away.pop()}")
+        await let_go(workspace, hold)
+
+    monkeypatch.setattr(bound_notebook, "LEASE_SECONDS", 3600)
+    monkeypatch.setattr(LocalWorkspace, "let_go", away_once)
+    await desk.edit(0, "a = 10")
+    await desk.hear("the store is away")
+    await desk.edit(0, "a = 11")
+    await desk.agree("a = 11", "b = 2")

@@ -66,6 +66,8 @@ class BoundNotebook:
         self._inode: tuple[int, int] | None = None
         self._checked_seq = 0
         self._is_tidy = False
+        self._not_given_back: Hold | None = None
+        """The lease of a step in which the store went away: nobody else has it, and it would keep us waiting for itself."""
 
     async def step(self) -> bool:
         """Bring both sides together; False when the notebook is bound to no file any more."""
@@ -133,13 +135,20 @@ class BoundNotebook:
 
     @asynccontextmanager
     async def _held(self) -> AsyncGenerator[None]:
+        if self._not_given_back is not None:
+            await self._let_go(self._not_given_back)
         # Another process may hold it: no event of this loop tells when it lets go.
         while (hold := await self._taken_hold()) is None:  # noqa: ASYNC110
             await asyncio.sleep(self._pace.lease_poll_seconds)
         try:
             yield
         finally:
-            await asyncio.shield(self._workspace.let_go(hold))
+            await asyncio.shield(self._let_go(hold))
+
+    async def _let_go(self, hold: Hold) -> None:
+        self._not_given_back = hold
+        await self._workspace.let_go(hold)
+        self._not_given_back = None
 
     async def _taken_hold(self) -> Hold | None:
         """The lease, or None while another mirror works. Whoever is cancelled meanwhile leaves none behind."""
