@@ -11,7 +11,7 @@ import contextlib
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -61,6 +61,8 @@ class ConnectTimeouts(msgspec.Struct, frozen=True, kw_only=True):
 
     seconds: float = 0
     tell: Callable[[str], None] = lambda message: None
+    away_seconds: float | None = None
+    """How long a request waits for a database that is away; None: as long as usual."""
 
 
 NONE = ConnectTimeouts()
@@ -191,9 +193,9 @@ async def _open_postgres(url: str, identity: Identity | None, patience: ConnectT
         ) from missing
     where = os.environ.get("QUIRE_BLOBS")
     blobs = open_blobs(where if where is not None else make_folder(new_folder(Path.cwd())) / "blobs")
-    store = await PostgresStore.open(
-        url, reader_url=os.environ.get("QUIRE_READER_URL"), wait_seconds=patience.seconds, tell=patience.tell
-    )
+    times: Any = {} if patience.away_seconds is None else {"away_seconds": patience.away_seconds}
+    reader = os.environ.get("QUIRE_READER_URL")
+    store = await PostgresStore.open(url, reader_url=reader, wait_seconds=patience.seconds, tell=patience.tell, **times)
     here = Path.cwd()
     folder = (find_folder(here) or new_folder(here)).parent
     return LocalWorkspace(store, blobs, identity or identities.owner(), where=url, folder=folder)

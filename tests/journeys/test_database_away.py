@@ -25,7 +25,9 @@ CELLS = [
     {"name": name, "source": source.strip()}
     for name, source in re.findall(r'name="(\w+)"\n(.*?)(?=\n# %%|\Z)', COUNTING, re.DOTALL)
 ]
-SHORT = ("--lease", "3", "--look-every", "0.5")
+SOON = ("--away-after", "1.5")
+"""A server that hangs is found out within 4.5 seconds, and requests end 1.5 seconds later: usually 15 and 5."""
+SHORT = (*SOON, "--lease", "3", "--look-every", "0.5")
 """Leases that lapse while the database is away."""
 
 
@@ -125,7 +127,7 @@ def test_a_database_that_goes_away_while_a_server_starts_is_waited_for(
     postgres: OwnPostgres, url: str, folder: Folder, table: str
 ) -> None:
     """It takes its place by a lease before it listens; a token for the address is made when `/health` was fine already."""
-    assert folder.start().end() == 0, "the tables are made"
+    folder.quire("token", "list")  # makes the tables
     lock = subprocess.Popen(
         [postgres.psql, url, "-c", f"BEGIN; LOCK TABLE quire.{table}; SELECT pg_sleep(600)"],
         stdout=subprocess.DEVNULL,
@@ -134,7 +136,7 @@ def test_a_database_that_goes_away_while_a_server_starts_is_waited_for(
     try:
         locks = f"SELECT count(*) FROM pg_locks WHERE relation = 'quire.{table}'::regclass AND"
         wait_until(lambda: connected(url, lambda db: db.fetchval(f"{locks} granted")) > 0, "it is never locked")
-        process = folder.begin("--json")
+        process = folder.begin("--json", *SOON)
         wait_until(lambda: connected(url, lambda db: db.fetchval(f"{locks} NOT granted")) > 0, "it is not needed")
         if table == "tokens":
             known = until(lambda: server_file.read(folder.path / ".quire"), "it does not listen")
@@ -144,7 +146,7 @@ def test_a_database_that_goes_away_while_a_server_starts_is_waited_for(
         lock.kill()
         lock.wait()
     wait_until(lambda: "the database is away" in folder.printed, "it does not say that it waits")
-    folder.quire("runtime", "--wait", "8", status=4)  # for longer than a request is tried again
+    folder.quire("runtime", "--wait", "2", status=4)  # for longer than a request of the server is tried again
     postgres.start()
     assert process.stdout is not None
     line = process.stdout.readline()

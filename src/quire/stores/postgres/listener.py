@@ -15,13 +15,9 @@ import msgspec
 from ...core.ids import LogId
 from ..wakeups import Wakes
 from .reachability import Reach
-from .server_connection import FAULTS, PAUSES, DatabaseSchema, PostgresConnection, connect, hang_up, is_away
+from .server_connection import FAULTS, DatabaseSchema, PostgresConnection, connect, hang_up, is_away
 from .writer import PostgresWriter
 
-LOOK_SECONDS = 5.0
-"""How often a process that follows looks at the position by itself."""
-ANSWER_SECONDS = 10.0
-"""A server that does not answer this for so long hangs."""
 POSITION = "SELECT value FROM counters WHERE name = 'position'"
 
 
@@ -65,11 +61,11 @@ class PostgresListener:
             except FAULTS as error:
                 if is_away(error) or isinstance(error, TimeoutError):
                     self._reach.lost(error)
-                await asyncio.sleep(PAUSES[-1])
+                await asyncio.sleep(self._reach.pauses[-1])
 
     async def _listen(self) -> None:
         # Where it is known to be away, once every pause: nobody waits for more than that when it is back.
-        connection = await connect(self._place, pauses=PAUSES if self._reach.outage is None else ())
+        connection = await connect(self._place, pauses=self._reach.pauses if self._reach.outage is None else ())
         connection.add_termination_listener(lambda *_: self._stirred.set())
         listened: set[str] = set()
         try:
@@ -89,14 +85,14 @@ class PostgresListener:
                     self._wakes.wake()
                 seen = position
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._stirred.wait(), LOOK_SECONDS)
+                    await asyncio.wait_for(self._stirred.wait(), self._reach.look_seconds)
         finally:
             await hang_up(connection)
 
     async def _position(self, connection: PostgresConnection) -> int:
         """The position; and whether the server answers at all, for a connection to one that hangs is never lost."""
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(self._reach.answer_seconds):
                 position: int = await connection.fetchval(POSITION)
         except TimeoutError:
             connection.terminate()

@@ -47,7 +47,7 @@ from . import prune as postgres_prune
 from .listener import POSITION, PostgresListener
 from .notify_lanes import PostgresCarrier
 from .query import Asker
-from .reachability import Reach, waited_for
+from .reachability import AWAY_SECONDS, Reach, waited_for
 from .schema import prepare
 from .server_connection import DatabaseSchema, Links, PostgresConnection, connect
 from .writer import PostgresWriter
@@ -86,14 +86,15 @@ class PostgresStore:
         reader_url: str | None = None,
         wait_seconds: float = 0,
         tell: Callable[[str], None] = lambda message: None,
+        away_seconds: float = AWAY_SECONDS,
     ) -> PostgresStore:
         """Connect, and make the tables if they are not there. `reader_url`: the role for queries, if not ours to make.
 
         A server that is not there yet is waited for, `wait_seconds` at most; `tell` gets a line then, and whenever it
-        is away later.
+        is away later. Requests end after `away_seconds` then.
         """
         place = DatabaseSchema.parse(url, schema)
-        reach = Reach(place, tell)
+        reach = Reach(place, tell, away_seconds)
         return await waited_for(lambda: cls._open(place, reach, reader_url), place, wait_seconds, tell)
 
     @classmethod
@@ -441,9 +442,12 @@ class PostgresStore:
         if self._closed:
             return
         self._closed = True
+        # All at once: a server that hangs keeps each of them waiting.
+        await asyncio.gather(self._close_writer(), self._listener.close(), self._links.close())
+
+    async def _close_writer(self) -> None:
         await self._writer.close()
         self._wakes.close()
-        await asyncio.gather(self._listener.close(), self._links.close())
 
 
 def _info(row: Iterable[Any]) -> LogInfo:

@@ -21,12 +21,30 @@ T = TypeVar("T")
 
 AWAY_SECONDS = 5.0
 """How long a question waits for a server that is known to be away: it may be back in a moment."""
+LOOK_SECONDS = 5.0
+"""How often a process that follows looks at the position by itself."""
+ANSWER_SECONDS = 10.0
+"""A server that does not answer this for so long hangs."""
 
 
 class Reach:
-    """What is known of one server. `tell` gets a line for whoever runs this process."""
+    """What is known of one server. `tell` gets a line for whoever runs this process.
 
-    def __init__(self, place: DatabaseSchema, tell: Callable[[str], None] = lambda message: None) -> None:
+    All its times become longer or shorter with `away_seconds`.
+    """
+
+    def __init__(
+        self,
+        place: DatabaseSchema,
+        tell: Callable[[str], None] = lambda message: None,
+        away_seconds: float = AWAY_SECONDS,
+    ) -> None:
+        scale = away_seconds / AWAY_SECONDS
+        self.away_seconds, self.look_seconds, self.answer_seconds = (
+            scale * each for each in (AWAY_SECONDS, LOOK_SECONDS, ANSWER_SECONDS)
+        )
+        self.pauses = tuple(scale * each for each in PAUSES)
+        """Seconds between attempts to reach it."""
         self.outage: Outage | None = None
         """Why it is away; None while it answers."""
         self._place, self._tell = place, tell
@@ -41,7 +59,7 @@ class Reach:
         self.outage, self._lost_at = Outage(store=label, fault=fault_of(error)), now
         for limit in self._limits:
             with contextlib.suppress(RuntimeError):  # it has ended in this very moment
-                limit.reschedule(min(limit.when() or now, now + AWAY_SECONDS))
+                limit.reschedule(min(limit.when() or now, now + self.away_seconds))
         self._tell(
             f"{label}: the database is away, and is waited for: {self.outage.fault}. Requests end with that reason"
         )
@@ -56,7 +74,7 @@ class Reach:
     @asynccontextmanager
     async def limited(self) -> AsyncGenerator[None]:
         """Do something for as long as a question may take: TimeoutError after that."""
-        async with asyncio.timeout(AWAY_SECONDS if self.outage is not None else COMMAND_SECONDS) as limit:
+        async with asyncio.timeout(self.away_seconds if self.outage is not None else COMMAND_SECONDS) as limit:
             self._limits.add(limit)
             try:
                 yield

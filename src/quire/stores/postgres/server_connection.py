@@ -236,7 +236,7 @@ class Links:
             raise explain(error, self._place.label, _UNSURE if unsure else "") from error
 
     async def _try(self, work: Callable[[PostgresConnection], Awaitable[T]], attempt: _Attempt, *, repeat: bool) -> T:
-        for pause in (*PAUSES, None):
+        for pause in (*self._reach.pauses, None):
             attempt.begun = False
             try:
                 async with self._acquire() as connection:

@@ -74,6 +74,14 @@ if TYPE_CHECKING:
 )
 @wait_option
 @click.option(
+    "--away-after",
+    "away_seconds",
+    metavar="SECONDS",
+    type=click.FloatRange(0.1),
+    hidden=True,
+    help="How long a request waits for a database that is away.  [default: 5]",
+)
+@click.option(
     "--room-after",
     "room_seconds",
     metavar="SECONDS",
@@ -129,6 +137,7 @@ async def _serve(
     others_seconds: float | None,
     lease_seconds: float | None,
     wait: float,
+    away_seconds: float | None,
     room_seconds: float | None,
     **flags: Any,
 ) -> int:
@@ -143,7 +152,8 @@ async def _serve(
     ending, requests = ServerEnding(), RuntimeRequests()
     async with AsyncExitStack() as stack:
         stack.enter_context(ending.on_signals())
-        workspace = await ending.unless(opened(place, ConnectTimeouts(seconds=wait, tell=tell)))
+        patience = ConnectTimeouts(seconds=wait, tell=tell, away_seconds=away_seconds)
+        workspace = await ending.unless(opened(place, patience))
         if workspace is None:
             return ending.status
         stack.push_async_callback(workspace.close)
