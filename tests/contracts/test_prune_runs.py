@@ -121,6 +121,22 @@ async def test_a_run_that_something_refers_to_since_it_was_looked_at_stays(store
     assert "has grown" in kept[run_id(3)]
 
 
+async def test_what_refers_to_a_run_is_found_also_where_much_was_recorded_meanwhile(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then it is looked at once for all that wait, and not again for each of them."""
+    monkeypatch.setattr(prune_runs, "LOOKED_AT_ONCE", 0)
+    for number in (1, 2, 3):
+        await store.append([run_append(run_of(number))])
+    workspace = local(store)
+    await say(workspace, e.NotebookCreated(name="sales"))
+    plan = await workspace.plan_prune("30d")
+    await say(workspace, e.CommentAdded(comment=CommentId("c"), text=f"see {run_id(3)}"))
+    steps = [step async for step in prune_runs.prune(store, identities.owner(), plan)]
+    assert [step.pruned.log for step in steps if step.pruned is not None] == [run_id(1), run_id(2)]
+    assert [step.kept.log for step in steps if step.kept is not None] == [run_id(3)]
+
+
 async def test_a_pruned_run_is_told_of_and_its_ids_stay_used(store: Store, open_store: OpenStore) -> None:
     """Rule 4. Another process that had it in memory finds it gone, too; a client cannot say that a log was pruned."""
     await store.append([run_append(run_of(1)), run_append(run_of(2))])

@@ -32,7 +32,7 @@ class Pair:
         self.postgres = postgres
         self.url = postgres.database("pair")
         self.folders = [folder_on(self.url, tmp_path / name) for name in ("one", "two")]
-        self.one, self.two = (folder.start("--look-every", "0.5") for folder in self.folders)
+        self.one, self.two = (folder.start("--look-every", "0.5", "--gone-after", "5") for folder in self.folders)
         self.token = token_on(self.folders[0], "--actor", "ada", "--kind", "human", "--scope", "read,edit,run")
         self.bob = token_on(self.folders[0], "--actor", "bob", "--kind", "human", "--scope", "read")
         cells = [{"name": name, "source": CELLS[name]} for name in ("define", "ask", "secret")]

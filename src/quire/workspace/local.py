@@ -141,13 +141,14 @@ class LocalWorkspace:
         """Whether other processes hear what is said on lanes here, and the other way round."""
         return self._shared.store.carrier() is not None
 
-    async def carry_lanes(self, log: LogId | None = None) -> None:
+    async def carry_lanes(self, log: LogId | None = None, gone_seconds: float | None = None) -> None:
         """Tell other processes of this store what is said on lanes here, and hear them, until cancelled.
 
         A server does it for all logs, a runtime for what is said to it in its own. Returns where the store carries nothing.
+        Another server that is not heard of for `gone_seconds` is gone.
         """
         if (carrier := self._shared.store.carrier(log)) is not None:
-            await LaneCarrying(carrier, self._shared.lanes, log).run()
+            await LaneCarrying(carrier, self._shared.lanes, log, gone_seconds=gone_seconds).run()
 
     def acting_as(self, identity: Identity) -> LocalWorkspace:
         """The same workspace for somebody else. Only for a door that has checked their credentials."""

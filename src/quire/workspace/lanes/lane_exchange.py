@@ -75,9 +75,15 @@ class LaneCarrying:
     """What one process says to the others, and hears of them: a server about everything, a runtime about its log."""
 
     def __init__(
-        self, carrier: Carrier, lanes: Lanes, log: LogId | None = None, clock: Callable[[], float] | None = None
+        self,
+        carrier: Carrier,
+        lanes: Lanes,
+        log: LogId | None = None,
+        clock: Callable[[], float] | None = None,
+        gone_seconds: float | None = None,
     ) -> None:
         self._carrier, self._lanes, self._log = carrier, lanes, log
+        self._scale = 1.0 if gone_seconds is None else gone_seconds / GONE_SECONDS
         self._clock = clock or asyncio.get_running_loop().time
         self._heard: dict[str, float] = {}
         """When servers with windows were heard of last."""
@@ -109,12 +115,12 @@ class LaneCarrying:
         while True:
             self._say_windows()
             now = self._clock()
-            if now - before > LATE_SECONDS:
+            if now - before > LATE_SECONDS * self._scale:
                 self._heard = dict.fromkeys(self._heard, now)
             before = now
-            for origin in [origin for origin, at in self._heard.items() if now - at > GONE_SECONDS]:
+            for origin in [origin for origin, at in self._heard.items() if now - at > GONE_SECONDS * self._scale]:
                 self._forget(origin)
-            await asyncio.sleep(BEAT_SECONDS)
+            await asyncio.sleep(BEAT_SECONDS * self._scale)
 
     def _say_windows(self) -> None:
         """Say which windows are open here; that none is any more, once."""

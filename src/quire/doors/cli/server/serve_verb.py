@@ -82,6 +82,14 @@ if TYPE_CHECKING:
     help="How long a request waits for a database that is away.  [default: 5]",
 )
 @click.option(
+    "--gone-after",
+    "gone_seconds",
+    metavar="SECONDS",
+    type=click.FloatRange(0.1),
+    hidden=True,
+    help="How long another server on the same database may be silent, before it is taken for gone.  [default: 15]",
+)
+@click.option(
     "--room-after",
     "room_seconds",
     metavar="SECONDS",
@@ -138,6 +146,7 @@ async def _serve(
     lease_seconds: float | None,
     wait: float,
     away_seconds: float | None,
+    gone_seconds: float | None,
     room_seconds: float | None,
     **flags: Any,
 ) -> int:
@@ -170,6 +179,7 @@ async def _serve(
                 settings,
                 {name: given for name, given in often.items() if given is not None},
                 requests,
+                gone_seconds,
             )
         )
         # It has said that it is well: a database that goes away from now on is waited for.
@@ -220,6 +230,7 @@ async def _working(
     settings: Settings,
     often: dict[str, Any],
     requests: RuntimeRequests,
+    gone_seconds: float | None,
 ) -> AsyncGenerator[None]:
     """What goes on beside the door; `often` holds the times that are not the usual ones."""
     from ....actors.mirror import mirror
@@ -252,7 +263,7 @@ async def _working(
                 kernel_is_left,
             ),
         }
-        works["Carrying lanes"] = workspace.carry_lanes
+        works["Carrying lanes"] = lambda: workspace.carry_lanes(gone_seconds=gone_seconds)
         if (keep_for := settings.runs.keep) is not None:
             # Whoever wants a server to look often, a test, wants this soon, too.
             soon = {"first_seconds": often["look_seconds"]} if "look_seconds" in often else {}
