@@ -44,7 +44,7 @@ def watch(folder: str, pid: int, grace_seconds: float, printed: int, began: str)
     while is_there and lives(pid, kernel):
         if not _take(lock):
             alone_since = time.monotonic()
-        elif time.monotonic() - alone_since >= grace_seconds and not _is_kept(folder):
+        elif time.monotonic() - alone_since >= max(grace_seconds, _kept_seconds(folder)):
             # The lock is held on to: nobody may take over what is about to end.
             kill(pid)
             break
@@ -101,15 +101,13 @@ def _take(lock: int) -> bool:
     return True
 
 
-def _is_kept(folder: str) -> bool:
-    """Whether it may live though nobody uses it: for as many seconds as the file says, from when it was written."""
-    path = os.path.join(folder, KEPT)  # noqa: PTH118 - as above
+def _kept_seconds(folder: str) -> float:
+    """How long it may live though nobody uses it. Counted from when it was left, by a clock that nobody can set."""
     try:
-        with open(path) as file:  # noqa: PTH123 - as above
-            seconds = float(file.read() or "inf")
-        return time.time() - os.stat(path).st_mtime < seconds  # noqa: PTH116 - as above
+        with open(os.path.join(folder, KEPT)) as file:  # noqa: PTH118, PTH123 - as above
+            return float(file.read() or "inf")
     except OSError:
-        return False
+        return 0.0
 
 
 def kill(pid: int) -> None:
