@@ -15,9 +15,10 @@ import pytest
 from quire.core.errors import QuireError, Refused, Unavailable
 from quire.core.ids import LogId
 from quire.stores.sqlite.sqlite_store import SqliteStore
-from quire.stores.store import ReadMark
+from quire.stores.store import Append, ReadMark
 
-from ..contracts.test_store import ADA, LOG, append
+from ..contracts.test_store import ADA, LOG, append, unsealed
+from ..contracts.test_store_prune import prune_of
 
 
 async def made(path: Path, events: int = 50) -> None:
@@ -219,3 +220,14 @@ async def test_a_second_store_in_one_process_does_not_take_the_locks_of_the_firs
     await first.close()
     third = SqliteStore(tmp_path / "quire.db")  # looked at again: nobody uses it
     await third.close()
+
+
+async def test_the_room_of_a_pruned_log_goes_back_to_the_disk(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "quire.db")
+    large = unsealed("large", f'"{"x" * 4_000_000}"')
+    await store.append([Append(log=LOG, kind="run", expected=0, records=(large,))])
+    await store.prune(await prune_of(store, LOG))
+    done = await store.compact()
+    await store.close()
+    assert done.before - done.after > 4_000_000
+    assert (tmp_path / "quire.db").stat().st_size < 1_000_000
