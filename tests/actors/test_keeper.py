@@ -12,7 +12,7 @@ from quire.core import events as e
 from quire.core.errors import NotFound
 from quire.core.events import AnyEvent, Draft, KnownEvent, RunSource
 from quire.core.ids import CellId, ExecutionId, LogId, ProposalId, RuntimeId
-from quire.core.outcome import outcome_of
+from quire.core.results import outcome_of
 from quire.core.text import source_hash
 from quire.stores.blobs.memory_blobs import MemoryBlobs
 from quire.stores.memory_store import MemoryStore

@@ -17,7 +17,7 @@ from quire.core.ids import CellId
 from quire.core.params.parameters import Text, bind, declared
 from quire.core.sheet.sheet import Sheet, SheetCell, with_ids
 from quire.core.values import FilePath, untag
-from quire.formats.inject import GIVEN, TAG, inject, parameterized, plain_json
+from quire.formats.papermill import GIVEN, TAG, inject, parameterized, plain_json
 from quire.formats.registry import read, write
 from tests.core.sheets import CELLS
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from quire.core.errors import BadInput
 from quire.core.values import FilePath
-from quire.formats.path_templates import fill_path
+from quire.runs.locations import fill_path
 
 NOW = dt.datetime(2026, 1, 31, 6, 5, 4, tzinfo=dt.timezone(dt.timedelta(hours=2)))
 

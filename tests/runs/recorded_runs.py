@@ -17,7 +17,7 @@ from quire.core.notebook.notebook import Notebook
 from quire.core.sheet.conversion import added
 from quire.core.text import source_hash
 from quire.formats import registry
-from quire.formats.inject import TAG
+from quire.formats.papermill import TAG
 from quire.runs.fix.fix_proposal import propose
 from quire.stores.blobs.memory_blobs import MemoryBlobs
 from quire.stores.memory_store import MemoryStore

@@ -25,7 +25,7 @@ import pytest
 import quire
 from quire import NotFound
 from quire.connection import connect
-from quire.core.outcome import Outcome, outcome_of
+from quire.core.results import Outcome, outcome_of
 from quire.runs.api import RunOutcome
 
 from ..command import run_process as run_command

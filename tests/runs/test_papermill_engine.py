@@ -15,7 +15,7 @@ import nbformat
 import pytest
 
 from quire.connection import connect
-from quire.core.outcome import Outcome, outcome_of
+from quire.core.results import Outcome, outcome_of
 
 from ..doors.cli.test_papermill_flags import DECLARED, PAPERMILL, WAITS, book, code, prose, shown, told, write
 from ..doors.cli.test_papermill_flags import papermill as start_papermill

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from .outcome import Outcome
+    from .results import Outcome
 
 
 class QuireError(Exception):

@@ -29,7 +29,7 @@ from ..actors.runtime.run_notebook import RunObserver, RunObservers, RunPlan
 from ..connection import connect, find_folder, new_folder
 from ..core.errors import BadInput, QuireError, RunFailed, Unavailable
 from ..core.ids import LogId
-from ..core.outcome import Outcome
+from ..core.results import Outcome
 from ..formats import registry
 from ..formats.terminal_safe import one_line
 from .locations import check_place, is_standard, shown, write_place

@@ -18,7 +18,7 @@ from ..core.errors import BadInput
 from ..core.results import script_table
 from ..core.sheet.sheet import Sheet
 from ..core.values import Json
-from ..formats.path_templates import fill_path
+from .locations import fill_path
 
 KEY = "inputs"
 """The key in the metadata, and in the script block."""

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from ..core.errors import BadInput
-from ..core.outcome import Outcome
 from ..core.params.parameters import Parameter, declared, tagged_cell
+from ..core.results import Outcome
 from ..core.sheet.sheet import Sheet
 from ..core.values import Json, untag
 from .api import Place, wait_for

@@ -26,7 +26,7 @@ from ..core.errors import RunFailed
 from ..core.events import ExecutionFinished
 from ..core.ids import CellId
 from ..core.notebook.notebook import Notebook
-from ..core.outcome import Outcome
+from ..core.results import Outcome
 from ..core.sheet.conversion import blobs_of_cell, outputs_of
 from ..core.sheet.sheet import SheetCell
 from ..core.values import tag

@@ -24,11 +24,9 @@ from ..core.results import declared as declared_results
 from ..core.sheet.sheet import Sheet
 from ..core.values import Json, tag
 from ..formats import registry
-from ..formats.inject import TAG as INJECTED
-from ..formats.inject import parameterized
 from ..formats.literals.translate import known_language
-from ..formats.papermill import prepared_only, without_markers
-from ..formats.path_templates import fill_path
+from ..formats.papermill import TAG as INJECTED
+from ..formats.papermill import parameterized, prepared_only, without_markers
 from ..git.repository import find_revision
 from ..kernel import startup_source
 from ..kernels.environments import find, python_kernel
@@ -37,7 +35,7 @@ from ..outputs.secrets import Remover
 from ..workspace.clock import new_id
 from ..workspace.protocol import Workspace
 from .input_files import declared_inputs, find_inputs
-from .locations import is_remote, is_standard, read_place, shown
+from .locations import fill_path, is_remote, is_standard, read_place, shown
 from .provision import Prompter, Provisions, check_output, find_chosen, preferred_kernel, provide, with_kernel
 
 ENGINE = "quire"

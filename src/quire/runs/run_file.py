@@ -22,7 +22,7 @@ from ..actors.runtime.run_notebook import RunObserver, RunObservers, RunPlan, ru
 from ..core.errors import Conflict, NotFound, QuireError, Refused
 from ..core.ids import CellId
 from ..core.notebook.notebook import Notebook
-from ..core.outcome import Outcome, outcome_of
+from ..core.results import Outcome, outcome_of
 from ..core.sheet.conversion import blobs_of_cell, outputs_of, sheet_of
 from ..core.sheet.sheet import SheetCell
 from ..core.values import Json

@@ -19,8 +19,8 @@ from ..core import events as e
 from ..core.errors import BadInput, QuireError, Refused, Unavailable
 from ..core.ids import ActorId, LogId
 from ..core.notebook.notebook import Notebook
-from ..core.outcome import outcome_of
 from ..core.params.parameters import declared
+from ..core.results import outcome_of
 from ..core.sheet.conversion import sheet_of
 from ..core.sheet.sheet import Sheet
 from ..core.values import Json

@@ -17,7 +17,7 @@ from quire.core.errors import Unavailable
 from quire.core.events import Draft, RunSource, Stream
 from quire.core.ids import CellId, LogId
 from quire.core.notebook.notebook import Notebook
-from quire.core.outcome import outcome_of
+from quire.core.results import outcome_of
 from quire.core.sheet.sheet import Sheet, SheetCell
 from quire.kernels.environments import find
 from quire.kernels.kernel_protocol import Spec

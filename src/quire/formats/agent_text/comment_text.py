@@ -6,13 +6,16 @@ What people and agents wrote is marked as their words: each line of it begins wi
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from ...core.ids import CellId, CommentId
 from ...core.notebook.comments import CommentThread, open_threads
 from ...core.notebook.notebook import Comment
 from ..terminal_safe import one_line, plain
 from .excerpt import Passage, cost, fit, lines_cost
-from .render_context import Scene
+
+if TYPE_CHECKING:
+    from .render_context import Scene
 
 MARK = "@ "
 _TEXT_MARK = "@   "

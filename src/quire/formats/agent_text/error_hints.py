@@ -11,9 +11,8 @@ from ...core.ids import nearest
 from ...core.notebook.notebook import Cell, Notebook
 from ...core.python.cell_names import analyse
 from ..terminal_safe import one_line
-from .headline import FAILED
 from .output_summary import frame_in
-from .render_context import Scene
+from .render_context import FAILED, Scene
 
 PACKAGES = {
     "attr": "attrs",

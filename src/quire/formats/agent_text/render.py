@@ -23,9 +23,21 @@ from . import error_text
 from .comment_text import thread_lines
 from .error_text import did_not_run, run_lines
 from .excerpt import QUARTERS, Passage, Purse, cost, cut, fit, lines_cost, tokens
-from .headline import FAILED, FOLDED, folded_line, header, outline, title, waiting
 from .output_summary import MARK, estimate, how, shown
-from .render_context import Scene, handle, scene_of, short_ids, shown_outputs
+from .render_context import (
+    FAILED,
+    FOLDED,
+    Scene,
+    folded_line,
+    handle,
+    header,
+    outline,
+    scene_of,
+    short_ids,
+    shown_outputs,
+    title,
+    waiting,
+)
 
 __all__ = ["VIEWS", "View", "handle", "render", "render_cells", "short_ids", "tokens"]
 

@@ -13,8 +13,8 @@ from ...core.sheet.sheet import Sheet, SheetCell
 from ...core.values import Json
 from ...core.visible import first_line
 from ...formats.diff_view.change_rows import rows
-from ...formats.inject import TAG as INJECTED
 from ...formats.output_text import output_lines
+from ...formats.papermill import TAG as INJECTED
 from .validation_run import Validation
 
 _MOST_LINES = 6

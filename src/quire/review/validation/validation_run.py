@@ -16,7 +16,7 @@ from ...actors.runtime.run_notebook import RunObserver
 from ...core.errors import QuireError
 from ...core.ids import LogId
 from ...core.notebook.notebook import Notebook
-from ...core.outcome import Outcome
+from ...core.results import Outcome
 from ...core.sheet.conversion import blobs_of, sheet_of
 from ...core.sheet.sheet import Sheet
 from ...disk import check_writable, write_text

@@ -22,7 +22,7 @@ from ...core.notebook.notebook import Notebook
 from ...core.sheet.conversion import sheet_of
 from ...core.sheet.equality import same_sheet
 from ...core.sheet.sheet import Sheet, SheetCell
-from ...formats.inject import TAG as INJECTED
+from ...formats.papermill import TAG as INJECTED
 from ...outputs.secrets import has_mark
 
 

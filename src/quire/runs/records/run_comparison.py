@@ -12,11 +12,11 @@ from ...core.column_values import ColumnValue, column_value
 from ...core.diff.diff import AnyOperation, Diff, diff
 from ...core.ids import CellId, LogId
 from ...core.notebook.notebook import Notebook, Run
-from ...core.outcome import outcome_of
+from ...core.results import outcome_of
 from ...core.sheet.equality import same
 from ...core.sheet.sheet import Sheet, SheetCell
 from ...core.values import Json
-from ...formats.inject import TAG as INJECTED
+from ...formats.papermill import TAG as INJECTED
 from .recorded_environment import revision_text
 from .run_records import RUNS, CellRecord, RunRecord, language_of, record_of, run_of
 

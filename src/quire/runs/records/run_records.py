@@ -18,7 +18,7 @@ from ...core.errors import BadInput, NotFound
 from ...core.events import CellKind, Fault, GitRevision, InputFile, RunSource
 from ...core.ids import ActorId, CellId, LogId, RuntimeId
 from ...core.notebook.notebook import Cell, Notebook, Run
-from ...core.outcome import Outcome, outcome_of
+from ...core.results import Outcome, outcome_of
 from ...core.values import Json
 
 STATUSES = ("queued", "running", "success", "error", "timeout", "cancelled", "dead_kernel", "lost")

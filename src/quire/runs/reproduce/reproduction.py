@@ -10,8 +10,8 @@ import msgspec
 from ...core.diff.diff import AnyOperation
 from ...core.ids import CellId, LogId
 from ...core.notebook.notebook import Cell, Notebook
-from ...core.outcome import Outcome
-from ...formats.inject import TAG as INJECTED
+from ...core.results import Outcome
+from ...formats.papermill import TAG as INJECTED
 from ...workspace.protocol import Workspace
 from ..records.recorded_environment import packages_of
 from ..records.run_comparison import ComparedRuns, ValuePair, compare

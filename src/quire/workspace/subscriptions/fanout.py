@@ -19,7 +19,7 @@ from typing import cast
 from ...core.errors import QuireError, Unavailable
 from ...core.ids import LogId
 from ...stores.store import Growth, Store, merge_by_log
-from ..wire.frames import TICK_MILLISECONDS
+from ..wire.frames import TICK_MILLISECONDS, Grown, encoded_frame
 from .log_channel import Channel, Cursor
 
 TICK_SECONDS = TICK_MILLISECONDS / 1000
@@ -328,3 +328,37 @@ class FeedChannel:
     def _wake(self) -> None:
         for cursor in list(self._cursors):
             cursor.wake()
+
+
+class OfFeed:
+    """The feed, as far as whoever follows it may read the logs."""
+
+    log = None
+
+    def __init__(
+        self, id: str, cursor: FeedCursor, readable: Callable[[Collection[LogId]], Awaitable[set[LogId]]]
+    ) -> None:
+        self.is_ready = False
+        self._id = id
+        self._cursor = cursor
+        self._readable = readable
+        self._is_first = True
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is something to send."""
+        return self.is_ready and (self._is_first or self._cursor.is_behind)
+
+    async def take(self) -> str | None:
+        """The next frame. The first one comes in any case: it tells the position to go on from."""
+        lines = await self._cursor.take()
+        mine = await self._readable([line.log for line in lines])
+        growth = [line for line in lines if line.log in mine]
+        if not growth and not self._is_first:
+            return None
+        self._is_first = False
+        return encoded_frame(Grown(id=self._id, growth=growth, position=self._cursor.position))
+
+    def stop(self) -> None:
+        """Watch it no longer."""
+        self._cursor.close()

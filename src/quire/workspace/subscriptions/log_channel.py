@@ -279,3 +279,32 @@ class Channel:
     def held_bytes(self) -> int:
         """How much memory the log takes here."""
         return self.ring.size + sum(len(page.body) for page in self._pages.values())
+
+
+class OfLog:
+    """A log that a connection follows, and the frames that it gives."""
+
+    def __init__(self, id: str, log: LogId, cursor: Cursor) -> None:
+        self.log = log
+        self.is_ready = False
+        """Whether it was seen that whoever asks may read it."""
+        self._id = id
+        self._cursor = cursor
+        self._is_first = True
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is something to send."""
+        return self.is_ready and (self._is_first or self._cursor.is_behind)
+
+    async def take(self) -> str | None:
+        """The next frame. The first one comes in any case, so that whoever asked knows that it is followed."""
+        page = await self._cursor.take()
+        if page is None and self._is_first:
+            page = EncodedPage(self._cursor.seq, [], self._cursor.head)
+        self._is_first = False
+        return page.frame(self._id) if page is not None else None
+
+    def stop(self) -> None:
+        """Watch it no longer."""
+        self._cursor.close()

@@ -12,7 +12,7 @@ import contextlib
 import re
 from collections.abc import Collection
 from functools import partial
-from typing import Protocol, cast
+from typing import Protocol, TypeAlias, cast
 
 from ...core.codec import MAX_INTEGER
 from ...core.errors import BadInput, NotFound, QuireError, Refused
@@ -25,10 +25,10 @@ from ..identity import identities
 from ..identity.identities import Identity
 from ..identity.permissions import ActorStanding, Rights
 from ..lanes import lane_messages
-from ..lanes.lanes import LaneEntry, Lanes
-from ..wire.frames import FailedFrame, Frame, fault_of
-from .fanout import Fanout
-from .subscription_frames import OfFeed, OfLane, OfLog, Watched
+from ..lanes.lanes import LaneEntry, LaneListener, Lanes
+from ..wire.frames import FailedFrame, Frame, LaneFrame, encoded_frame, fault_of
+from .fanout import Fanout, OfFeed
+from .log_channel import OfLog
 
 OPEN_LANES = frozenset(("presence", "selections"))
 """On these, whoever may read may say something. What is said on others reaches a kernel, or comes from one."""
@@ -57,6 +57,35 @@ class Watcher(Protocol):
     def end(self, error: Refused) -> None:
         """Whoever it is may do nothing more here."""
         ...
+
+
+class OfLane:
+    """A lane that is listened to."""
+
+    def __init__(self, id: str, log: LogId, listening: LaneListener) -> None:
+        self.log = log
+        self.is_ready = False
+        self._id = id
+        self._listening = listening
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is something to send."""
+        return self.is_ready and self._listening.is_behind
+
+    async def take(self) -> str | None:
+        """The next frame."""
+        heard = self._listening.take()
+        if heard is None:
+            return None
+        return encoded_frame(LaneFrame(id=self._id, by=heard.by or identities.SYSTEM, message=heard.message))
+
+    def stop(self) -> None:
+        """Listen no longer."""
+        self._listening.stop()
+
+
+Watched: TypeAlias = OfLog | OfFeed | OfLane
 
 
 class ConnectionSubscriptions:

@@ -337,6 +337,14 @@ class FailedFrame(Frame, frozen=True, kw_only=True, omit_defaults=True, tag="fai
 
 FromServer: TypeAlias = Welcome | Events | Grown | LaneFrame | RecordedFrame | FailedFrame
 
+_encoder = msgspec.json.Encoder(enc_hook=str)  # the details of a fault may hold anything
+
+
+def encoded_frame(frame: Frame) -> str:
+    """Return a frame as it is sent."""
+    return _encoder.encode(frame).decode()
+
+
 TICK_MILLISECONDS = 20
 """How long what happens is gathered before a frame is sent."""
 SLOW_SECONDS = 30.0

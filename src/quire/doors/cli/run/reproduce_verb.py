@@ -22,7 +22,7 @@ from .run_verb import listen, say
 
 if TYPE_CHECKING:
     from ....actors.runtime.run_notebook import RunPlan
-    from ....core.outcome import Outcome
+    from ....core.results import Outcome
 
 
 @click.command("reproduce", cls=Pairs, epilog=EXIT_STATUS)

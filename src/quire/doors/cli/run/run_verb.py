@@ -17,7 +17,7 @@ import click
 from ....actors.runtime.retry import OUTAGE_SECONDS
 from ....core.errors import BadInput, Unavailable, answer
 from ....core.events import Draft, RunCancelRequested, RunFinished
-from ....core.outcome import Outcome
+from ....core.results import Outcome
 from ....formats.terminal_safe import plain
 from ....workspace.clock import new_id
 from ....workspace.protocol import Workspace

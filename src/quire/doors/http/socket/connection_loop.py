@@ -21,7 +21,6 @@ from ....core.notebook.reduce import REDUCER
 from ....workspace.clock import now
 from ....workspace.identity.approval import proposed
 from ....workspace.local import LocalWorkspace
-from ....workspace.subscriptions.subscription_frames import encoded
 from ....workspace.subscriptions.subscriptions import ConnectionSubscriptions
 from ....workspace.wire import frames
 from ....workspace.wire.frames import Hello, Say, Submit, ToServer
@@ -131,7 +130,7 @@ class SocketConnection:
 
     def tell(self, frame: frames.Frame) -> None:
         """Send this before anything that is watched."""
-        text = encoded(frame)
+        text = frames.encoded_frame(frame)
         self._unsent.append(text)
         self._unsent_bytes += len(text)
         self._due.set()
