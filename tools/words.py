@@ -18,6 +18,8 @@ EXCEPTIONS = {
     "Ring": "a ring buffer",
     "Heading": "a heading in Markdown",
     "Binding": "a notebook bound to a file: the glossary's word",
+    "finding": "a finding of a linter: the field's word",
+    "Finding": "a finding of a linter: the field's word",
     "Refused": "one of the six errors",
     "Raised": "an output, as docs/reference and the web app name it",
     "Imported": "an event's author, as docs/reference names it",
@@ -26,11 +28,13 @@ EXCEPTIONS = {
 """Words that look like gerunds or participles, and may stay."""
 SHARED_MODULES = {
     "format": "each format's `read` and `write`, which formats/registry.py finds by this name",
+    "options": "what a command line takes: that of ours, and that of pytest",
     "prune": "the same part of two stores",
     "query": "the same part of two stores",
     "writer": "the same part of two stores",
 }
 SHARED_CLASSES = {
+    "NotebookFile": "a pytest.File as pytest names its own: `--collect-only` shows it; and a file that the API lists",
     "Notebook": "scrapbook's own word: quire/scrapbook.py offers its API under its names",
 }
 """Names that stand in several places and mean the same in each, or that are not ours to choose."""

@@ -23,7 +23,7 @@ from .workspace.protocol import Workspace
 
 if TYPE_CHECKING:
     from .stores.remote_file import RemoteFile
-    from .stores.sqlite.check import Checkup
+    from .stores.sqlite.integrity_check import Checkup
     from .workspace.protocol import HeldClaim
 
 FOLDER = ".quire"
@@ -203,7 +203,7 @@ async def _open_postgres(url: str, identity: Identity | None, patience: ConnectT
 
 def check_store(folder: Path, before: str = "") -> Checkup | None:
     """Look at the store in a `.quire/` without opening it; None when there is none yet. `before`: when runs are old."""
-    from .stores.sqlite.check import check_store
+    from .stores.sqlite.integrity_check import check_store
 
     path = folder / DATABASE
     return check_store(path, before) if path.exists() and path.stat().st_size else None

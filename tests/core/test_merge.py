@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quire.core.diff.merge import MergeResult, merge, unresolved, without_resolved
-from quire.core.diff.text_merge import Labels, marker_size, merge_tags, merge_text, sides_of
+from quire.core.diff.text_merge import Labels, conflict_sides, marker_size, merge_tags, merge_text
 from quire.core.errors import BadInput
 from quire.core.ids import CellId
 from quire.core.sheet.equality import same_cell, same_sheet
@@ -148,12 +148,12 @@ def test_lines_that_a_side_wrote_are_in_the_merged_text(base: str, ours: str, th
         assert set(side.split("\n")) - set(base.split("\n")) <= set(merged.text.split("\n"))
     swapped = merge_text(base, theirs, ours)
     if merged.marker:
-        one, other = sides_of(merged.text, merged.marker), sides_of(swapped.text, swapped.marker)
+        one, other = conflict_sides(merged.text, merged.marker), conflict_sides(swapped.text, swapped.marker)
         assert one is not None
         assert other == one[::-1]
     else:
         assert swapped == merged
-        assert sides_of(merged.text, marker_size(7, base, ours, theirs)) is None
+        assert conflict_sides(merged.text, marker_size(7, base, ours, theirs)) is None
 
 
 @pytest.mark.generated
@@ -188,7 +188,7 @@ def test_markers_are_longer_than_any_line_that_looks_like_one() -> None:
     merged = merge_text("Title\n=========\nx", "Title\n=========\ny", "Title\n=========\nz")
     assert merged.marker == 10
     assert f"\n{'=' * 10}\n" in merged.text
-    assert sides_of(merged.text, 10) == ("Title\n=========\ny", "Title\n=========\nz")
+    assert conflict_sides(merged.text, 10) == ("Title\n=========\ny", "Title\n=========\nz")
 
 
 def test_windows_line_ends_stay_windows_line_ends() -> None:

@@ -59,7 +59,7 @@ class Began(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 async def main(told: Apart) -> None:
-    """Run, and let go of everything."""
+    """Run detached: what was told on standard input, in this process, which then ends."""
     # All that runs needs, loaded here: whoever starts this only writes down what is wanted.
     from ..actors.runtime.run_cell import StopReason
     from .run_file import run_file
@@ -78,10 +78,10 @@ async def main(told: Apart) -> None:
 
 async def _planned(told: Apart) -> Any:
     from ..core.params.parameters import Text, declared
-    from .request import RunRequest, plan_run, read_sheet
+    from .request import RunRequest, plan_run, read_source
 
     request = RunRequest(source=told.path, text=told.text, cwd=Path.cwd())
-    takes = {parameter.name for parameter in declared(await read_sheet(request))}
+    takes = {parameter.name for parameter in declared(await read_source(request))}
     # JSON has no dates and no paths: a text is read as the type that is declared.
     values = {
         name: Text(value) if isinstance(value, str) and name in takes else value

@@ -14,7 +14,7 @@ from ..core.results import Outcome
 from ..core.sheet.sheet import Sheet
 from ..core.values import Json, untag
 from .api import Place, wait_for
-from .request import RunRequest, read_sheet
+from .request import RunRequest, read_source
 
 
 def as_json(outcome: Outcome) -> dict[str, Json]:
@@ -31,7 +31,7 @@ def inspect_notebook(notebook_path: Place, parameters: Mapping[str, Any] | None 
 def sheet_at(path: Place, values: Mapping[str, Any] | None = None) -> Sheet:
     """Return the notebook in a file of any format."""
     request = RunRequest(source=os.fspath(path), values=dict(values or {}))
-    return wait_for(lambda _: read_sheet(request))
+    return wait_for(lambda _: read_source(request))
 
 
 def declared_in(sheet: Sheet, path: Place) -> list[Parameter]:

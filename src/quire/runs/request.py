@@ -177,8 +177,8 @@ async def prepare_only(request: RunRequest, now: dt.datetime) -> FilledNotebook:
     return msgspec.structs.replace(filled, sheet=sheet)
 
 
-async def read_sheet(request: RunRequest) -> Sheet:
-    """Return the notebook that somebody means, whatever its format."""
+async def read_source(request: RunRequest) -> Sheet:
+    """Return the notebook that a request is to run, whatever its format."""
     return (await _read(request, dt.datetime.now().astimezone())).sheet
 
 

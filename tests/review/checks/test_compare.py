@@ -13,7 +13,7 @@ from PIL import Image
 from quire.core.values import Json
 from quire.review.checks.check import rules_for
 from quire.review.checks.compare import CompareRules, differences
-from quire.review.checks.tokens import Interval
+from quire.review.checks.text_comparison import Interval
 
 NOW = dt.datetime(2026, 11, 19, 10, 0, tzinfo=dt.UTC)
 RULES = CompareRules(ran=Interval(start=NOW, end=NOW + dt.timedelta(seconds=2)))

@@ -8,12 +8,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from quire.core.ids import CellId
-from quire.review.checks.changed import changed_since
-from quire.review.checks.compare import Difference
-from quire.review.checks.find import find_notebooks
+from quire.review.checks.changed_files import changed_since
+from quire.review.checks.compare import OutputDifference
+from quire.review.checks.find_notebooks import find_notebooks
 from quire.review.checks.reports.annotations import code_quality, workflow_commands
 from quire.review.checks.reports.junit import junit
-from quire.review.checks.reports.text import difference_lines, notebook_lines
+from quire.review.checks.reports.text_report import difference_lines, notebook_lines
 from quire.review.checks.verdict import CellVerdict, NotebookVerdict
 
 FAILED = CellVerdict(
@@ -23,7 +23,7 @@ FAILED = CellVerdict(
     status="failed",
     fault="It shows something else than what is stored.",
     differences=(
-        Difference(medium="stdout", fault="it differs", expected="a\n::x\n", actual="a\x1b]0;t\x07\n::error::\n"),
+        OutputDifference(medium="stdout", fault="it differs", expected="a\n::x\n", actual="a\x1b]0;t\x07\n::error::\n"),
     ),
 )
 VERDICTS = [
@@ -115,6 +115,6 @@ def test_in_a_folder_notebooks_are_told_by_their_content(tmp_path: Path) -> None
 def test_of_long_texts_the_first_difference_is_shown() -> None:
     before = "\n".join(str(number % 7) for number in range(200_000))
     after = before.replace("6\n", "x\n", 1)
-    lines = difference_lines(Difference(medium="stdout", fault="it differs", expected=before, actual=after))
+    lines = difference_lines(OutputDifference(medium="stdout", fault="it differs", expected=before, actual=after))
     assert lines[2:6] == [" 4", " 5", "-6", "+x"]
     assert len(lines) < 10

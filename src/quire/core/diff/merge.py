@@ -28,11 +28,11 @@ from .text_merge import (
     KeyConflict,
     Labels,
     MergedText,
+    conflict_sides,
     merge_keys,
     merge_tags,
     merge_text,
     pick,
-    sides_of,
     whole_conflict,
 )
 
@@ -124,7 +124,7 @@ def _note(cell: SheetCell) -> dict[str, Json] | None:
 def _sides(cell: SheetCell) -> tuple[str, str] | None:
     note = _note(cell)
     marker = note.get("marker") if note is not None else None
-    return sides_of(cell.source, marker) if isinstance(marker, int) and marker >= MARKER else None
+    return conflict_sides(cell.source, marker) if isinstance(marker, int) and marker >= MARKER else None
 
 
 def _with_note(cell: SheetCell, note: dict[str, Json] | None) -> SheetCell:

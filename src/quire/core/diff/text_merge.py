@@ -72,8 +72,8 @@ def whole_conflict(ours: str | None, theirs: str | None, labels: Labels, marker:
     return MergedText(_text([_marked(Region([], *sides), told, size, end)]).removesuffix(end), size)
 
 
-def sides_of(text: str, marker: int) -> tuple[str, str] | None:
-    """Return what each side said in a text with markers of this length; None when no conflict is left."""
+def conflict_sides(text: str, marker: int) -> tuple[str, str] | None:
+    """Return what each side said in a text with conflict markers of this length; None when no conflict is left."""
     ours: list[str] = []
     theirs: list[str] = []
     into, found = (ours, theirs), False

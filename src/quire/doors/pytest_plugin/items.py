@@ -14,9 +14,9 @@ import pytest
 from ...core.errors import QuireError
 from ...kernels.process import prestart
 from ...review.checks.check import rules_for
-from ...review.checks.find import is_notebook
+from ...review.checks.find_notebooks import is_notebook
 from ...review.checks.plan import CheckedCell, CheckOptions, NotebookPlan, plan_notebook
-from ...review.checks.reports.text import failure_lines
+from ...review.checks.reports.text_report import failure_lines
 from ...review.checks.verdict import CellVerdict
 from .session import NotebookSession
 

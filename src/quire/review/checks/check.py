@@ -27,7 +27,7 @@ from .execute import CellRun, NotebookRun, run_cells
 from .expect import out_of_range
 from .plan import CheckOptions, NotebookPlan, plan_notebook
 from .sanitize import Sanitizer, groups_of, read_rules
-from .tokens import Interval
+from .text_comparison import Interval
 from .update import may_store, update
 from .verdict import NotebookVerdict, judge, stored_now
 

@@ -22,7 +22,7 @@ from ...formats.agent_text.output_summary import FRAME
 from ...outputs.terminal import Terminal
 from . import images
 from .sanitize import Sanitizer
-from .tokens import Interval, TextRules, alike, floats_alike
+from .text_comparison import Interval, TextRules, alike, floats_alike
 
 TOLERANCE = 1e-9
 """Sums in another order, and libraries of other versions, differ by less."""
@@ -57,7 +57,7 @@ class CompareRules(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
+class OutputDifference(msgspec.Struct, frozen=True, kw_only=True):
     """Something that is not as it was."""
 
     medium: str
@@ -67,23 +67,27 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     actual: str | None = None
 
 
-def differences(expected: Sequence[Json], actual: Sequence[Json], rules: CompareRules) -> list[Difference]:
+def differences(expected: Sequence[Json], actual: Sequence[Json], rules: CompareRules) -> list[OutputDifference]:
     """Return how the outputs of a cell differ from those that are stored."""
     before, after = _by_medium(expected, rules), _by_medium(actual, rules)
-    found: list[Difference] = []
+    found: list[OutputDifference] = []
     for medium in dict.fromkeys((*before, *after)):
         found += _of_medium(medium, before.get(medium, []), after.get(medium, []), rules)
     return found
 
 
-def _of_medium(medium: str, before: list[Json], after: list[Json], rules: CompareRules) -> list[Difference]:
+def _of_medium(medium: str, before: list[Json], after: list[Json], rules: CompareRules) -> list[OutputDifference]:
     if not after:
-        return [Difference(medium=medium, fault="it is not there any more", expected=_joined(before, medium))]
+        return [OutputDifference(medium=medium, fault="it is not there any more", expected=_joined(before, medium))]
     if not before:
-        return [Difference(medium=medium, fault="it was not there before", actual=_joined(after, medium))]
+        return [OutputDifference(medium=medium, fault="it was not there before", actual=_joined(after, medium))]
     if len(before) != len(after):
         fault = f"{len(before)} became {len(after)}"
-        return [Difference(medium=medium, fault=fault, expected=_joined(before, medium), actual=_joined(after, medium))]
+        return [
+            OutputDifference(
+                medium=medium, fault=fault, expected=_joined(before, medium), actual=_joined(after, medium)
+            )
+        ]
     pairs = ((one, other) for one, other in zip(before, after, strict=True))
     return [made for one, other in pairs if (made := _difference(medium, one, other, rules)) is not None]
 
@@ -163,26 +167,26 @@ def _as_shown(text: str) -> str:
 # ---- How it is compared
 
 
-def _difference(medium: str, expected: Json, actual: Json, rules: CompareRules) -> Difference | None:
+def _difference(medium: str, expected: Json, actual: Json, rules: CompareRules) -> OutputDifference | None:
     if isinstance(expected, str) and isinstance(actual, str):
         if medium in images.MEDIA and not rules.exact:
             return _image_difference(medium, expected, actual, rules)
         return _text_difference(medium, expected, actual, rules)
     if same(expected, actual) or (not rules.exact and is_json(medium) and _json_alike(expected, actual, rules)):
         return None
-    return Difference(
+    return OutputDifference(
         medium=medium, fault="it differs", expected=_shown(expected, medium), actual=_shown(actual, medium)
     )
 
 
-def _image_difference(medium: str, expected: str, actual: str, rules: CompareRules) -> Difference | None:
+def _image_difference(medium: str, expected: str, actual: str, rules: CompareRules) -> OutputDifference | None:
     share, why = images.difference(expected, actual)
     if share <= rules.image_tolerance:
         return None
-    return Difference(medium=medium, fault=f"{why}, {rules.image_tolerance:.2%} may")
+    return OutputDifference(medium=medium, fault=f"{why}, {rules.image_tolerance:.2%} may")
 
 
-def _text_difference(medium: str, expected: str, actual: str, rules: CompareRules) -> Difference | None:
+def _text_difference(medium: str, expected: str, actual: str, rules: CompareRules) -> OutputDifference | None:
     # Nearly all texts are: then no rule has to be compiled.
     if expected == actual:
         return None
@@ -194,7 +198,7 @@ def _text_difference(medium: str, expected: str, actual: str, rules: CompareRule
             return None
         if alike(before, after, rules.text):
             return None
-    return Difference(medium=medium, fault="it differs", expected=before, actual=after)
+    return OutputDifference(medium=medium, fault="it differs", expected=before, actual=after)
 
 
 def _frames_alike(expected: str, actual: str, rules: CompareRules) -> bool:

@@ -20,7 +20,7 @@ from .expect import check_range
 from .locate import NOWHERE, CellLines, lines_of
 from .markers import CellMarks, Expectation, marks_of, tolerance
 from .sanitize import Sanitizer, rules_in
-from .snapshot import Snapshot, read_snapshot
+from .snapshot import OutputSnapshot, read_snapshot
 
 KEY = "check"
 """The key of the settings, under `quire` in the metadata, in the frontmatter, and in a script block."""
@@ -126,7 +126,7 @@ def plan_notebook(path: str | Path, options: CheckOptions) -> NotebookPlan:
 def _checked_cells(
     sheet: Sheet,
     marks: Sequence[CellMarks],
-    snapshot: Snapshot | None,
+    snapshot: OutputSnapshot | None,
     lines: Mapping[CellId, CellLines],
     options: CheckOptions,
     *,

@@ -1,7 +1,7 @@
 """What is replaced in outputs before they are compared, because it is another in every run.
 
 There are built-in groups, and rules of the user's own: a regular expression and what stands in its place, in the
-file format of nbval. Moments and paths need both sides to be judged, so they are compared in tokens.py.
+file format of nbval. Moments and paths need both sides to be judged, so they are compared in text_comparison.py.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _RUNS = ("code", "sql")
 _HEAD = "# What the cells of {name} showed when `quire check --update` last ran it.\n"
 
 
-class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+class OutputSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     """The outputs that are stored for a notebook."""
 
     path: Path
@@ -45,13 +45,15 @@ def path_of(notebook: Path) -> Path:
     return notebook.with_name(notebook.name + ENDING)
 
 
-def read_snapshot(notebook: Path, sheet: Sheet) -> Snapshot:
+def read_snapshot(notebook: Path, sheet: Sheet) -> OutputSnapshot:
     """Return what is stored for a notebook, by its cells as they are now."""
     path = path_of(notebook)
     if not path.exists():
-        return Snapshot(path=path)
+        return OutputSnapshot(path=path)
     entries = _entries(read_text(path), path)
-    return Snapshot(path=path, is_there=True, outputs=_by_cell(entries, [c for c in sheet.cells if c.kind in _RUNS]))
+    return OutputSnapshot(
+        path=path, is_there=True, outputs=_by_cell(entries, [c for c in sheet.cells if c.kind in _RUNS])
+    )
 
 
 def write_snapshot(notebook: Path, cells: Sequence[tuple[SheetCell, Sequence[Json]]]) -> bool:

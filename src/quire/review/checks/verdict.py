@@ -10,7 +10,7 @@ from ...core.errors import BadInput
 from ...core.ids import CellId
 from ...core.results import RecordedResult
 from ...formats.terminal_safe import one_line
-from .compare import Difference, differences
+from .compare import OutputDifference, differences
 from .execute import CellRun
 from .expect import out_of_range
 from .plan import CheckedCell, NotebookPlan
@@ -28,7 +28,7 @@ class CellVerdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     seconds: float = 0.0
     fault: str = ""
     """What is wrong, in a sentence."""
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[OutputDifference, ...] = ()
     traceback: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -91,7 +91,7 @@ def judge(
 
 def _fault(
     plan: NotebookPlan, checked: CheckedCell, ran: CellRun, results: dict[str, RecordedResult]
-) -> str | list[Difference]:
+) -> str | list[OutputDifference]:
     if ran.status != "ok" and (ran.status != "error" or not checked.marks.may_raise):
         return _words(plan, ran)
     if checked.is_unrun:

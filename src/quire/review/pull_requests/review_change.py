@@ -26,7 +26,7 @@ Tell = Callable[[str], None]
 _RANGE = re.compile(r"(?P<base>[^\s.](?:[^\s]*[^\s.])?)\.\.\.?(?P<head>[^\s.]\S*)?")
 
 
-class Review(msgspec.Struct, frozen=True, kw_only=True):
+class ChangeReview(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a review."""
 
     base: str
@@ -44,7 +44,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
 
 async def review_change(
     workspace: Workspace, at: Path, revisions: str, options: ProposeOptions, tell: Tell, *, local: bool = False
-) -> Review:
+) -> ChangeReview:
     """Run what changed between two revisions, and keep the comment and the status of its pull request current."""
     top = the_repository(at).top
     base, head = _revisions(revisions)
@@ -59,7 +59,7 @@ async def review_change(
     branch = ProposedBranch(name=name or commit[:12], base=base, base_commit=start, commit=commit, is_new=False)
     facts = await validated(workspace, top, None, branch, None, redactor, options, tell)
     text = redactor.clean(review_comment(facts, top))
-    made = Review(base=start, head=commit, status=status_of(facts).state, checks=facts.checks, text=text)
+    made = ChangeReview(base=start, head=commit, status=status_of(facts).state, checks=facts.checks, text=text)
     if local or remote is None:
         return made
     found = find_forge(remote, top, os.environ, options.forge)
@@ -112,8 +112,8 @@ def _head_branch(top: Path, head: str, remote: Remote | None, environ: Mapping[s
 
 
 async def _posted(
-    forge: Forge, made: Review, facts: ProposalFacts, branches: tuple[str | None, str], top: Path, tell: Tell
-) -> Review:
+    forge: Forge, made: ChangeReview, facts: ProposalFacts, branches: tuple[str | None, str], top: Path, tell: Tell
+) -> ChangeReview:
     head, base = branches
     pull = await forge.find_pull_request(head, base) if head is not None else None
     # CI checks out a merge of both: the status belongs to the commit that the forge knows as the head.

@@ -81,13 +81,13 @@ def check_verb(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
     logbook the file NAME.snapshot.yaml beside it; --update writes both. The source is run where it stands, and nothing
     is recorded. Failures go to stdout, progress to stderr.
     """
-    from ....review.checks.find import find_notebooks
+    from ....review.checks.find_notebooks import find_notebooks
 
     found = find_notebooks(paths)
     if not found:
         raise click.UsageError(f"There is no notebook in {', '.join(paths)}.")
     if options["changed_since"] is not None:
-        from ....review.checks.changed import changed_since
+        from ....review.checks.changed_files import changed_since
 
         found = changed_since(found, options["changed_since"])
     if options["static"]:
@@ -176,7 +176,7 @@ def _report(verdicts: list[NotebookVerdict], options: dict[str, Any], *, as_json
 
 def tell(verdicts: list[NotebookVerdict], *, as_json: bool, is_static: bool) -> None:
     """Print what is wrong, and at the end how much is right."""
-    from ....review.checks.reports.text import notebook_lines
+    from ....review.checks.reports.text_report import notebook_lines
 
     if as_json:
         print_json({"ok": all(verdicts), "notebooks": verdicts})

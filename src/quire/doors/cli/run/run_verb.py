@@ -167,10 +167,10 @@ async def _request(options: Mapping[str, Any]) -> RunRequest:
 
 async def _help(as_json: bool, **options: Any) -> int:
     """papermill's `--help-notebook`: exit status 1 where nothing is declared, as papermill has it."""
-    from ....runs.request import read_sheet
+    from ....runs.request import read_source
     from .params_verb import tell
 
-    return int(not tell(await read_sheet(await _request(options)), Path(options["source"]), as_json=as_json))
+    return int(not tell(await read_source(await _request(options)), Path(options["source"]), as_json=as_json))
 
 
 async def _prepare_only(as_json: bool, **options: Any) -> int:

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from ....core.ids import LogId
-from ....verbs.overviews.compare import MomentsCompared, compare
+from ....verbs.overviews.comparison import MomentsCompared, compare
 from ....workspace.wire.bodies import MAX_NUMBER, Body
 from ..auth import Asked
 from ..response_stream import while_there

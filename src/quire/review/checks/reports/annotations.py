@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ..verdict import CellVerdict, NotebookVerdict
-from .text import difference_lines, traceback_lines
+from .text_report import difference_lines, traceback_lines
 
 _MOST = 4000
 """Characters of a message: the rest is in the log of the job."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from ..verdict import CellVerdict, NotebookVerdict
-from .text import failure_lines
+from .text_report import failure_lines
 
 # What XML 1.0 cannot hold, not even as a reference.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -22,9 +22,9 @@ from ..locate import NOWHERE, lines_of
 from ..plan import CheckOptions, plan_notebook
 from ..verdict import CellVerdict, NotebookVerdict
 from .finding import Finding, label
-from .names import undefined_names, unused_parameters
+from .name_use import undefined_names, unused_parameters
 from .ruff import MISSING, find_ruff, ruff_findings
-from .secrets import secrets_in
+from .secret_values import secrets_in
 
 CHECKS = ("format", "parameters", "names", "secrets", "generated", "ruff", "outputs")
 DEFAULT_CHECKS = frozenset(CHECKS) - {"outputs"}

@@ -24,7 +24,7 @@ class _Position(msgspec.Struct):
     column: int
 
 
-class _Found(msgspec.Struct):
+class _RuffFinding(msgspec.Struct):
     """As ruff's JSON has it."""
 
     message: str
@@ -59,7 +59,7 @@ def ruff_findings(sheet: Sheet, path: Path, command: str) -> Iterator[Finding]:
             timeout=_SECONDS,
             check=False,
         )
-        found = msgspec.json.decode(done.stdout, type=list[_Found])
+        found = msgspec.json.decode(done.stdout, type=list[_RuffFinding])
     except (OSError, subprocess.TimeoutExpired, msgspec.DecodeError) as error:
         raise BadInput(f"{path}: ruff did not work: {error}.") from None
     for each in found:

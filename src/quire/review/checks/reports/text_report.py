@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ....formats.terminal_safe import one_line, plain
-from ..compare import Difference
+from ..compare import OutputDifference
 from ..verdict import CellVerdict, NotebookVerdict
 
 MOST_LINES = 24
@@ -28,7 +28,7 @@ def failure_lines(verdict: CellVerdict, path: str) -> list[str]:
     return lines
 
 
-def difference_lines(difference: Difference) -> list[str]:
+def difference_lines(difference: OutputDifference) -> list[str]:
     """Return one difference, as a unified diff where both sides are texts."""
     lines = [f"{difference.medium}: {plain(difference.fault)}"]
     if difference.expected is None and difference.actual is None:
@@ -79,7 +79,7 @@ def _lines(text: str | None) -> list[str]:
     return [] if text is None else text.split("\n")
 
 
-def _same_but_for_ends(difference: Difference) -> list[str]:
+def _same_but_for_ends(difference: OutputDifference) -> list[str]:
     return [f"-{difference.expected!r}", f"+{difference.actual!r}"]
 
 
