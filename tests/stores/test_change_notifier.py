@@ -86,24 +86,29 @@ async def test_who_follows_a_log_does_not_look_while_others_grow_and_leases_chan
     assert len(looks) <= 5, "when it begins, and for each event of its own log"
 
 
+def silent(folder: Path, logs: object) -> None:
+    """Tell nobody."""
+
+
 async def test_a_writer_that_was_killed_before_it_could_tell_is_seen_all_the_same(
     stores: tuple[SqliteStore, SqliteStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def silent(folder: Path, logs: object) -> None:
-        """Tell nobody."""
-
     monkeypatch.setattr(writer, "notify", silent)
     monkeypatch.setattr(change_notifier, "UNTOLD_SECONDS", 0.05)
     assert await seen_by(*stores) == [1, 2]
 
 
+@pytest.mark.parametrize("step", ["_open", pytest.param("_try_out", marks=linux)])
 async def test_where_the_system_cannot_tell_it_is_looked(
-    stores: tuple[SqliteStore, SqliteStore], monkeypatch: pytest.MonkeyPatch
+    stores: tuple[SqliteStore, SqliteStore], monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
+    """It has no inotify, or the file system takes a watch and never says anything."""
+
     def none_left(self: FileListener) -> None:
         raise OSError("too many open files")
 
-    monkeypatch.setattr(change_notifier.FileListener, "_open", none_left)
+    monkeypatch.setattr(change_notifier.FileListener, step, none_left)
+    monkeypatch.setattr(writer, "notify", silent)
     monkeypatch.setattr(change_notifier, "UNTOLD_SECONDS", NEVER)
     assert await seen_by(*stores) == [1, 2]
 

@@ -153,7 +153,11 @@ class FileListener:
         self._add.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32)
         self._folder.mkdir(mode=0o700, exist_ok=True)
         self._inotify = _checked(libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK))
-        self._try_out()
+        try:
+            self._try_out()
+        except OSError:
+            self._fail()
+            raise
 
     def _try_out(self) -> None:
         """See whether an opened file is told of: some file systems take a watch, and never say anything."""
