@@ -92,6 +92,10 @@ async def test_a_mirror_whose_store_goes_away_while_it_works_does_not_wait_for_i
     monkeypatch.setattr(bound_notebook, "LEASE_SECONDS", 3600)
     monkeypatch.setattr(LocalWorkspace, "let_go", away_once)
     await desk.edit(0, "a = 10")
-    await desk.hear("the store is away")
+
+    async def was_away() -> object:
+        return not away
+
+    await until(was_away, True)
     await desk.edit(0, "a = 11")
     await desk.agree("a = 11", "b = 2")
