@@ -140,6 +140,16 @@ async def test_a_cell_that_takes_too_long_is_interrupted(place: Place) -> None:
     assert printed(notebook, "c0") == "waiting\n"
 
 
+async def test_a_cell_that_awaits_is_interrupted_and_its_kernel_lives(place: Place) -> None:
+    source = "import asyncio\nprint('waiting', flush=True)\nawait asyncio.sleep(600)"
+    log, notebook = await place.run(place.plan(source, execution_timeout=3.0), stopping=StopReason(60.0))
+    outcome = outcome_of(log, notebook)
+    assert outcome.status == "timeout"
+    # A kernel that had been killed would be the fault.
+    assert outcome.failed_cell is not None and outcome.failed_cell.ename == "CancelledError"
+    assert printed(notebook, "c0") == "waiting\n"
+
+
 async def test_a_cell_that_will_not_be_interrupted_loses_its_kernel(place: Place) -> None:
     source = "import time\nwhile True:\n    try:\n        time.sleep(600)\n    except KeyboardInterrupt:\n        print('no')"
     log, notebook = await place.run(place.plan(source, execution_timeout=0.5), stopping=StopReason(0.5))

@@ -34,8 +34,12 @@ import importlib.util
 import json
 import os
 import select
+import signal
 import threading
-from typing import Any, Callable, Dict, List, Optional, cast  # noqa: UP035 - Python 3.8
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, cast  # noqa: UP035 - Python 3.8
+
+if TYPE_CHECKING:
+    import asyncio
 
 # ipykernel does without what cannot be imported.
 cast("dict[str, Any]", sys.modules)["debugpy"] = None
@@ -273,6 +277,7 @@ class PatientKernelApp(IPKernelApp):
         """Make the kernel, which asks for the thread that it does not have as soon as a cell awaits (ipykernel 7.4)."""
         super().init_kernel()  # pyright: ignore[reportUnknownMemberType] - untyped there
         kernel = cast("Any", self).kernel
+        kernel.__class__ = with_awake_loop(kernel.__class__)
         if getattr(kernel, "shell_channel_thread", self) is None:
             kernel.__class__ = with_one_shell(kernel.__class__)
             kernel.shell_channel_thread = NoShellThread()
@@ -312,6 +317,30 @@ class NoShellThread:
 def with_one_shell(kernel: type) -> type:
     """Return a kernel's class for one that has no other shells, whatever stands in the place of their thread."""
     return type(kernel.__name__, (kernel,), {"_supports_kernel_subshells": False})
+
+
+def with_awake_loop(kernel: type) -> type:
+    """Return a kernel's class whose cells that await end when they are interrupted, not when what they await does.
+
+    A stock kernel has its loop cancel the cell by a callback. Tornado 6.5 queues that without waking the loop, because the
+    signal is handled in the thread of the loop itself, which sleeps on.
+    """
+    return type(kernel.__name__, (kernel,), {"_cancel_on_sigint": cancelling})
+
+
+@contextlib.contextmanager
+def cancelling(kernel: Any, future: "asyncio.Future[Any]") -> "Iterator[None]":
+    """Cancel what a cell awaits at SIGINT."""
+    loop = future.get_loop()
+
+    def cancel(*_: Any) -> None:
+        loop.call_soon_threadsafe(future.cancel)
+
+    before = signal.signal(signal.SIGINT, cancel)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def untold(channel: str) -> "contextlib.nullcontext[None]":
