@@ -25,6 +25,14 @@ from ..disk import writing
 from ..formats.strip import Rules, strip
 from ..kernels.kernel_environment import python_command
 from .config_block import has_block, with_block, without_block
+from .driver_commands import (
+    clean_command,
+    diff_command,
+    merge_command,
+    process_command,
+    smudge_command,
+    textconv_command,
+)
 from .other_tools import Other, find_others
 from .repository import Repository, Scope, attempt, attributes_file, git, setting, settings_file, the_repository
 
@@ -58,21 +66,17 @@ class InstalledFiles(msgspec.Struct, frozen=True, kw_only=True):
 
 def settings(rules: Rules) -> dict[str, str]:
     """Git's settings, key and value."""
-    # This Python, not whatever is called so.
-    call = shlex.join(python_command("quire.git"))
-    stripping = shlex.quote(msgspec.json.encode(rules).decode())
-    # Git replaces %f and the like in some of the commands, and only in those.
-    placed, placed_stripping = call.replace("%", "%%"), stripping.replace("%", "%%")
+    stripping = msgspec.json.encode(rules).decode()
     return {
-        "filter.quire.process": f"{call} filter {stripping}",
-        "filter.quire.clean": f"{placed} clean %f {placed_stripping}",
-        "filter.quire.smudge": f"{placed} smudge",
+        "filter.quire.process": process_command(stripping),
+        "filter.quire.clean": clean_command(stripping),
+        "filter.quire.smudge": smudge_command(),
         "filter.quire.required": "true",
-        "diff.quire.command": f"{call} diff {stripping}",
-        "diff.quire.textconv": f"{call} textconv",
+        "diff.quire.command": diff_command(stripping),
+        "diff.quire.textconv": textconv_command(),
         "diff.quire.xfuncname": "^# %%.*$",
         "merge.quire.name": "notebooks, cell by cell",
-        "merge.quire.driver": f"{placed} merge %O %A %B %L %P",
+        "merge.quire.driver": merge_command(),
     }
 
 

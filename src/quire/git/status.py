@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from .driver_commands import GONE
 from .install import attributes_files, hook_files, shared_attributes
 from .other_tools import Other, find_others
 from .repository import Scope, attempt, find_repository, git, setting
@@ -71,8 +72,8 @@ def _faults_at(top: Path) -> Iterator[str]:
     if "quire" in _attributes(top, f"deep/runs/{_SAMPLE}").values():
         yield f"Notebooks under runs/ would lose their outputs. {_AGAIN}"
     done = attempt("hash-object", "--stdin", f"--path={_SAMPLE}", at=top, stdin=_NOTEBOOK)
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip()
+    said = done.stderr.decode("utf-8", "replace").strip()
+    if done.returncode or GONE in said:
         yield f"The filter does not work: {said}. Run `quire git install` with the quire that is there now."
 
 
