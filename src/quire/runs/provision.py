@@ -29,12 +29,12 @@ from ..core.notebook.notebook import Notebook
 from ..core.sheet.conversion import sheet_of
 from ..core.sheet.sheet import OURS, Sheet
 from ..core.values import Json
+from ..kernels import cell_code
 from ..kernels.env_file import variables
 from ..kernels.environments import find, registered
 from ..kernels.kernel_environment import kernel_environment
 from ..kernels.kernel_protocol import Spec
 from ..kernels.requirements import MissingRequirements, Needs, missing, needs_of
-from ..kernels.sql_cells import check_language
 from ..outputs.secrets import Remover
 from ..workspace.clock import new_id
 from ..workspace.wire.bodies import KernelFound, KernelsFound
@@ -69,9 +69,7 @@ def provide(
     what: str, sheet: Sheet, spec: Spec, folder: Path, environ: Mapping[str, str], ask: Prompter | None
 ) -> Provisions:
     """Return what the notebook in `folder` needs, or refuse it by name. `what` is what messages call it."""
-    for cell in sheet.cells:
-        if cell.kind == "sql":
-            check_language(spec.language, f"cell {cell.id}")
+    cell_code.check(sheet, spec.language)
     needs, found = needs_of(sheet), variables(folder, environ)
     env = complete(what, needs, spec, kernel_environment(found.env), ask)
     secrets = {name: env[name] for name in needs.secrets}

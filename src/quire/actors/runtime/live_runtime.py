@@ -18,16 +18,16 @@ from typing import Any
 import msgspec
 
 from ...core import events as e
-from ...core.errors import Conflict, NotFound, Refused
+from ...core.errors import BadInput, Conflict, NotFound, Refused
 from ...core.events import Entry
 from ...core.ids import ActorId, EventId, ExecutionId, LogId, RuntimeId
 from ...core.notebook.notebook import Cell, Execution, Notebook
 from ...core.values import Json
+from ...kernels.cell_code import code_of
 from ...kernels.kernel_client import KernelClient, stop
 from ...kernels.kernel_protocol import AdoptedKernel, Spec, start
 from ...kernels.memory_limit import keep_within
 from ...kernels.relay.execution_state import DraftIds, Flight, Once, recorded
-from ...kernels.sql_cells import as_code
 from ...outputs.recorder import Recorder
 from ...outputs.secrets import Remover
 from ...outputs.widgets import WidgetStates
@@ -324,6 +324,11 @@ class _Server:
             await self._at.say(e.ExecutionCancelled(execution=execution.id, why=f"its cell {now}"))
             return
         source = await self._at.requested(execution, cell)
+        try:
+            self._code(cell, source)
+        except BadInput as error:
+            await self._at.say(e.ExecutionCancelled(execution=execution.id, why=str(error)))
+            return
         claim = await self._at.claim(execution.id, self._serving.lease_seconds)
         await self._send(execution, cell, source, claim)
 
@@ -337,12 +342,15 @@ class _Server:
             with contextlib.suppress(ClaimLost):  # the spool has told why
                 await self._send(execution, cell, source, claim, at_once=True)
 
+    def _code(self, cell: Cell, source: str) -> str:
+        """What the kernel is given for the source of a cell."""
+        return code_of(cell.kind, source, cell.metadata, cell.name, self._serving.spec.language)
+
     async def _send(
         self, execution: Execution, cell: Cell, source: str, claim: e.ExecutionClaimed, *, at_once: bool = False
     ) -> None:
         """Run the source of a cell in the kernel. `at_once`: the claim is an earlier one, and has to be renewed."""
-        language = self._serving.spec.language
-        code = as_code(source, language, cell.name) if cell.kind == "sql" else source
+        code = self._code(cell, source)
         await self._under(
             claim,
             execution,

@@ -126,12 +126,12 @@ class CellRunner:
         allow_stdin = self._asked is not None
         if self._client.remembers:
             # Whoever goes on with it has to know what it is as soon as the kernel does.
-            started = self._started(execution, cell, source)
+            started = self._started(execution, cell, source, code)
             request = self._client.execute(code, allow_stdin=allow_stdin, flight=msgspec.json.encode(started))
         else:
             request = self._client.execute(code, allow_stdin=allow_stdin)
             # While the kernel is at it: nothing it says is heard before this is said.
-            started = self._started(execution, cell, source)
+            started = self._started(execution, cell, source, code)
         return await self._record(started, request, None, stopping, seconds)
 
     async def go_on(self, flight: Flight, stopping: StopReason) -> CellRunOutcome:
@@ -179,8 +179,9 @@ class CellRunner:
         self._finish(execution, ran)
         return ran
 
-    def _started(self, execution: ExecutionId, cell: CellId, source: str) -> e.ExecutionStarted:
-        names = analyse(source, self._language)
+    def _started(self, execution: ExecutionId, cell: CellId, source: str, code: str) -> e.ExecutionStarted:
+        # What the kernel is given in another form is in another language: what looks like a name there is none.
+        names = analyse(source, self._language) if code == source else None
         return e.ExecutionStarted(
             execution=execution,
             cell=cell,

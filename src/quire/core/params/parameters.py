@@ -18,7 +18,7 @@ from msgspec import UNSET, UnsetType
 
 from ..errors import BadInput
 from ..ids import CellId, nearest
-from ..sheet.sheet import OURS, Sheet, SheetCell
+from ..sheet.sheet import Sheet, SheetCell, cell_language
 from ..values import Json, tag, untag
 from .param_types import ANY, SIMPLE, Misfit, Type, article, example, fit, from_text, guess, parse_type, type_of, union
 from .python_source import NamedLiteral, names_in
@@ -93,10 +93,8 @@ def declared_in_source(source: str, language: str = "python") -> list[Parameter]
 
 
 def _in_cell(cell: SheetCell, sheet: Sheet) -> list[Parameter]:
-    ours: Any = cell.metadata.get(OURS)
-    own: Any = cast("dict[str, Json]", ours).get("language") if isinstance(ours, dict) else None
     try:
-        found = declared_in_source(cell.source, own if isinstance(own, str) else sheet.language)
+        found = declared_in_source(cell.source, cell_language(cell.metadata) or sheet.language)
     except BadInput as error:
         raise BadInput(f"The cell tagged `{TAG}` cannot be read: {error}", cell=cell.id, **error.details) from None
     return [msgspec.structs.replace(each, cell=cell.id) for each in found]

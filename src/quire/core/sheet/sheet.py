@@ -9,7 +9,7 @@ sheet when it is exported.
 from __future__ import annotations
 
 from base64 import b32encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, cast
 
@@ -21,6 +21,16 @@ from ..values import Json
 
 OURS = "quire"
 """The key of our own in nbformat's metadata: a cell's kind, a notebook's parameters and environment."""
+
+
+def cell_language(metadata: Mapping[str, Json]) -> str | None:
+    """Return the language that a cell's metadata name for it; None: it is in that of its notebook."""
+    ours: Any = metadata.get(OURS)
+    for section in (ours, metadata):
+        found: Any = cast("dict[str, Any]", section).get("language") if isinstance(section, dict) else None
+        if isinstance(found, str) and found:
+            return found
+    return None
 
 
 def is_json(media: str) -> bool:

@@ -13,13 +13,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ...core.errors import BadInput
-from ...core.sheet.sheet import OURS, Sheet, SheetCell
-from ...core.values import Json
+from ...core.sheet.sheet import Sheet, SheetCell, cell_language
 from .code_regions import CodeChange, Stretch, stretches
 from .fill_literals import escaped, literal, shell_word, sql_text, text_of
 from .reader import language_of
@@ -68,9 +67,7 @@ def _filled(cell: SheetCell, sheet: Sheet, values: Mapping[str, Any]) -> SheetCe
 def _language(cell: SheetCell, sheet: Sheet) -> str:
     if cell.kind == "sql":
         return "sql"
-    ours: Any = cell.metadata.get(OURS)
-    own: Any = cast("dict[str, Json]", ours).get("language") if isinstance(ours, dict) else None
-    return language_of(own if isinstance(own, str) else sheet.language)
+    return language_of(cell_language(cell.metadata) or sheet.language)
 
 
 def sites(source: str, values: Mapping[str, Any]) -> list[Site]:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ....core.params.parameters import declared
-from ....core.python.cell_names import analyse
-from ....core.sheet.sheet import Sheet, SheetCell
+from ....core.python.cell_names import Names, analyse
+from ....core.sheet.sheet import Sheet, SheetCell, cell_language
 from ....formats.logbook.fill_values import sites
 from ..markers import marks_of
 from .finding import Finding, label
@@ -20,7 +20,7 @@ from .finding import Finding, label
 def undefined_names(sheet: Sheet) -> Iterator[Finding]:
     """Yield the names that are not there when their cell runs from the top."""
     cells = [cell for cell in sheet.cells if cell.kind in ("code", "sql") and not marks_of(cell).is_skipped]
-    found = [analyse(cell.source, sheet.language) if cell.kind == "code" else None for cell in cells]
+    found = [_names(cell, sheet) for cell in cells]
     known = {parameter.name for parameter in declared(sheet)}
     for number, (cell, names) in enumerate(zip(cells, found, strict=True)):
         if names is None:
@@ -65,7 +65,7 @@ def _used(sheet: Sheet, names: Iterable[str]) -> set[str] | None:
         used.update(site.name for site in sites(cell.source, wanted)) if wanted else None
         if cell.kind not in ("code", "sql"):
             continue
-        found = analyse(cell.source, sheet.language) if cell.kind == "code" else None
+        found = _names(cell, sheet)
         if found is None:
             used.update(name for name in wanted if re.search(rf"\b{re.escape(name)}\b", cell.source))
         else:
@@ -79,3 +79,10 @@ def _line_of(name: str, cell: SheetCell) -> int:
     pattern = re.compile(rf"\b{re.escape(name)}\b")
     lines = enumerate(cell.source.split("\n"), 1)
     return next((number for number, line in lines if pattern.search(line.partition("#")[0])), 1)
+
+
+def _names(cell: SheetCell, sheet: Sheet) -> Names | None:
+    """The names of a cell; None where nothing is known of them."""
+    if cell.kind != "code":
+        return None
+    return analyse(cell.source, cell_language(cell.metadata) or sheet.language)

@@ -11,12 +11,13 @@ from pathlib import Path
 import msgspec
 
 from ....core.errors import BadInput
-from ....core.sheet.sheet import Sheet
+from ....core.sheet.sheet import Sheet, SheetCell, cell_language
 from ....formats import registry
 from .finding import Finding
 
 MISSING = "ruff is not installed here, so the cells were not linted."
 _SECONDS = 60
+_PYTHON = ("python", "ipython")
 
 
 class _Position(msgspec.Struct):
@@ -40,14 +41,19 @@ def find_ruff(environ: Mapping[str, str]) -> str | None:
     return shutil.which("ruff", path=environ.get("PATH")) or (str(beside) if beside.exists() else None)
 
 
+def _bare(cell: SheetCell) -> SheetCell:
+    """The cell without what it showed; one of another language says nothing, and keeps its place."""
+    own = cell_language(cell.metadata)
+    source = cell.source if own is None or own.lower() in _PYTHON else ""
+    return msgspec.structs.replace(cell, source=source, outputs=[], count=None)
+
+
 def ruff_findings(sheet: Sheet, path: Path, command: str) -> Iterator[Finding]:
     """Yield what ruff says, by the settings that hold for the folder of the notebook."""
-    if sheet.language not in ("python", "ipython"):
+    if sheet.language not in _PYTHON:
         return
     # As a notebook, whatever it is: so ruff knows magics, and that imports may stand in any cell.
-    bare = msgspec.structs.replace(
-        sheet, cells=tuple(msgspec.structs.replace(cell, outputs=[], count=None) for cell in sheet.cells)
-    )
+    bare = msgspec.structs.replace(sheet, cells=tuple(map(_bare, sheet.cells)))
     name = path.absolute().with_suffix(".ipynb")
     arguments = ["check", "--output-format=json", "--no-fix", "--exit-zero", f"--stdin-filename={name}", "-"]
     try:
