@@ -36,7 +36,7 @@ import os
 import select
 import signal
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, cast  # noqa: UP035 - Python 3.8
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, List, Optional, cast  # noqa: UP035 - Python 3.8
 
 if TYPE_CHECKING:
     import asyncio
@@ -329,7 +329,7 @@ def with_awake_loop(kernel: type) -> type:
 
 
 @contextlib.contextmanager
-def cancelling(kernel: Any, future: "asyncio.Future[Any]") -> "Iterator[None]":
+def cancelling(kernel: Any, future: "asyncio.Future[Any]") -> "Generator[None, None, None]":
     """Cancel what a cell awaits at SIGINT."""
     loop = future.get_loop()
 
