@@ -1,256 +1,79 @@
-"""A stand-in for a forge: a real HTTP server over a real bare repository, held to the forge's own description of its API.
-
-Whatever a client sends that the description does not allow is kept in `faults`, and so is whatever is answered; the fixture
-fails the test with them. `Forge.fail` has the next request that fits answered with a fault instead.
-"""
+"""The stand-ins for the forges: Gitea and GitHub, each held to its own description, and GitLab."""
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import threading
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, ClassVar
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import quote
 
-import msgspec
+from .stand_in import BOT, TOKEN, Answer, RepositoryStandIn, Route, StandIn, served
 
-from .openapi_check import Description
-
-TOKEN = "forge-token-0123456789abcdef"
-Answer = tuple[int, Any]
+__all__ = ["TOKEN", "GitHubStandIn", "GitLabStandIn", "GiteaStandIn", "StandIn", "served"]
 
 
-class Failure(msgspec.Struct, kw_only=True):
-    """What is answered instead."""
-
-    method: str
-    path: str
-    status: int
-    headers: dict[str, str] = {}
-    done: bool = False
-    """Whether the request takes effect all the same: only its answer is lost."""
-    times: int = 1
-    answer: Any = None
-
-
-class StandIn:
-    """What both forges share: pulls, comments and statuses, and the repository."""
-
-    kind = ""
-    prefix = ""
-
-    def __init__(self, repository: Path, owner: str = "acme", repo: str = "fleet") -> None:
-        self.repository, self.owner, self.repo = repository, owner, repo
-        self.description = Description(self.kind) if self.kind != "gitlab" else None
-        self.url = ""
-        self.pulls: list[dict[str, Any]] = []
-        self.comments: list[dict[str, Any]] = []
-        self.statuses: list[dict[str, Any]] = []
-        self.requests: list[tuple[str, str]] = []
-        self.faults: list[str] = []
-        self.failures: list[Failure] = []
-        self.page_size = 50
-        self._lock = threading.Lock()
-
-    # ---- For tests
-
-    def fail(self, method: str, path: str, status: int, **more: Any) -> None:
-        """Have the next requests that fit answered with a fault."""
-        self.failures.append(Failure(method=method, path=path, status=status, **more))
-
-    def asked(self, method: str, path: str = "") -> int:
-        """How many requests there were of a kind."""
-        return sum(each == method and re.search(path, where) is not None for each, where in self.requests)
-
-    @property
-    def remote(self) -> str:
-        """The address of the repository, as a clone would have it."""
-        return f"{self.url}/{self.owner}/{self.repo}.git"
-
-    def git(self, *arguments: str, check: bool = True, stdin: str = "") -> str:
-        done = subprocess.run(
-            ["git", "-C", str(self.repository), *arguments], input=stdin, capture_output=True, text=True, timeout=60
-        )
-        assert not check or done.returncode == 0, done.stderr
-        return done.stdout.strip() if done.returncode in (0, 1) else ""
-
-    def sha(self, branch: str) -> str:
-        return self.git("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}", check=False)
-
-    # ---- The server
-
-    def handle(
-        self, method: str, path: str, query: dict[str, str], headers: Any, body: Any
-    ) -> tuple[int, dict[str, str], Any]:
-        with self._lock:
-            self.requests.append((method, path))
-            if not self.is_allowed(headers):
-                return 401, {}, {"message": "token is required"}
-            failure = next((each for each in self.failures if _fits(each, method, path)), None)
-            if failure is not None:
-                failure.times -= 1
-                if failure.times == 0:
-                    self.failures.remove(failure)
-                if failure.done:
-                    self._done(method, path, query, body)
-                told = failure.answer if failure.answer is not None else {"message": "as the test wants it"}
-                return failure.status, failure.headers, told
-            status, answer = self._done(method, path, query, body)
-            return status, {}, answer
-
-    def _done(self, method: str, path: str, query: dict[str, str], body: Any) -> Answer:
-        assert self.description is not None
-        found = self.description.operation(method, path)
-        if found is None:
-            self.faults.append(f"{method} {path}: the API has no such operation")
-            return 404, {"message": "not found"}
-        template, parts = found
-        self.faults += self.description.faults_of_request(method, template, parts, query, body)
-        if (parts.get("owner", self.owner), parts.get("repo", self.repo)) != (self.owner, self.repo):
-            return 404, {"message": "not found"}
-        status, answer = self.answer(method, template, parts, query, body)
-        self.faults += self.description.faults_of_answer(method, template, status, answer)
-        return status, answer
-
-    def is_allowed(self, headers: Any) -> bool:
-        raise NotImplementedError
-
-    def answer(self, method: str, template: str, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
-        raise NotImplementedError
-
-    def paged(self, items: list[Any], query: dict[str, str], size: str) -> list[Any]:
-        count = min(int(query.get(size, self.page_size)), self.page_size)
-        start = (int(query.get("page", 1)) - 1) * count
-        return items[start : start + count]
-
-    def merge(self, pull: dict[str, Any], title: str) -> bool:
-        """Merge for real, in the bare repository; whether it went."""
-        head, base = self.sha(pull["head"]), self.sha(pull["base"])
-        tree = self.git("merge-tree", "--write-tree", base, head, check=False).splitlines()
-        if len(tree) != 1:
-            return False
-        who = ("-c", "user.name=forge", "-c", "user.email=forge@example.org")
-        commit = self.git(*who, "commit-tree", tree[0], "-p", base, "-p", head, "-m", title)
-        self.git("update-ref", f"refs/heads/{pull['base']}", commit, base)
-        pull.update(state="closed", merged=True, commit=commit)
-        return True
-
-
-def _fits(failure: Failure, method: str, path: str) -> bool:
-    return failure.method == method and re.search(failure.path, path) is not None
-
-
-@contextmanager
-def served(stand_in: StandIn) -> Generator[StandIn]:
-    """Serve a stand-in on a free port of this machine, and fail with whatever its description did not allow."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def _answer(self) -> None:
-            parts = urlsplit(self.path)
-            data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            path = parts.path.removeprefix(stand_in.prefix)
-            status, headers, answer = stand_in.handle(
-                self.command, path, dict(parse_qsl(parts.query)), self.headers, json.loads(data) if data else None
-            )
-            sent = b"" if answer is None else json.dumps(answer).encode()
-            self.send_response(status)
-            for name, value in {**headers, "Content-Length": str(len(sent))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(sent)
-
-        do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _answer
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    stand_in.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield stand_in
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-    assert stand_in.faults == [], "\n".join(stand_in.faults)
-
-
-_Route = Callable[[dict[str, str], dict[str, str], Any], Answer]
-
-
-class GiteaStandIn(StandIn):
+class GiteaStandIn(RepositoryStandIn):
     """Gitea."""
 
     kind = "gitea"
     prefix = "/api/v1"
-    _PULLS = "/repos/{owner}/{repo}/pulls"
+    index, issue, size_name, edited = "index", "index", "limit", 201
 
     def is_allowed(self, headers: Any) -> bool:
         return headers.get("Authorization") == f"token {TOKEN}"
 
-    def answer(self, method: str, template: str, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
-        name = template.removeprefix("/repos/{owner}/{repo}")
-        routes: dict[tuple[str, str], _Route] = {
-            ("GET", "/user"): lambda parts, query, body: (200, {"login": "quire-bot", "id": 1}),
-            ("GET", "/pulls"): self._list,
-            ("POST", "/pulls"): self._open,
-            ("GET", "/pulls/{index}"): lambda parts, query, body: (200, self._shown(self._of(parts))),
-            ("PATCH", "/pulls/{index}"): self._edit,
+    def routes(self) -> dict[tuple[str, str], Route]:
+        return {
+            **super().routes(),
+            ("GET", "/user"): lambda parts, query, body: (200, {"login": BOT, "id": 1}),
             ("POST", "/pulls/{index}/merge"): self._merge,
-            ("GET", "/issues/{index}/comments"): self._comments,
-            ("POST", "/issues/{index}/comments"): self._comment,
+            ("GET", "/pulls/{index}/reviews/{id}/comments"): self._list_lines,
             ("PATCH", "/issues/comments/{id}"): self._edit_comment,
-            ("POST", "/statuses/{sha}"): self._status,
-            ("GET", "/commits/{ref}/statuses"): self._statuses,
         }
-        route = routes.get((method, name))
-        return route(parts, query, body) if route is not None else (404, {"message": "not found"})
 
-    def _of(self, parts: dict[str, str]) -> dict[str, Any]:
-        return self.pulls[int(parts["index"]) - 1]
+    def write_comment(self, author: str, body: str, number: int = 1) -> None:
+        times = dict.fromkeys(("created_at", "updated_at"), self.now())
+        comment = {"id": len(self.comments) + 1, "issue": str(number), "user": {"login": author}, "body": body}
+        self.comments.append(comment | times)
 
-    def _shown(self, pull: dict[str, Any]) -> dict[str, Any]:
+    def write_review(self, author: str, body: str, *, asks_for_changes: bool, number: int = 1) -> None:
+        state = "REQUEST_CHANGES" if asks_for_changes else "COMMENT"
+        shown = {"id": len(self.reviews) + 1, "state": state, "body": body, "user": {"login": author}}
+        shown |= {"submitted_at": self.now(), "comments_count": 0}
+        self.reviews.append({"pull": number, "shown": shown, "lines": []})
+
+    def write_on_line(self, author: str, body: str, path: str, line: int) -> None:
+        """Comment on a line, in the review written last."""
+        review = self.reviews[-1]
+        comment = {"id": 100 + len(review["lines"]), "body": body, "user": {"login": author}, "path": path}
+        review["lines"].append(comment | {"position": line, "created_at": self.now()})
+        review["shown"]["comments_count"] += 1
+
+    def shown(self, pull: dict[str, Any]) -> dict[str, Any]:
         head = {"ref": pull["head"], "sha": pull.get("sha") or self.sha(pull["head"]), "label": pull["head"]}
         base = {"ref": pull["base"], "sha": self.sha(pull["base"]), "label": pull["base"]}
         address = f"{self.url}/{self.owner}/{self.repo}/pulls/{pull['number']}"
         told = {name: pull[name] for name in ("number", "title", "body", "state")}
         return {**told, "id": pull["number"], "html_url": address, "merged": pull["merged"], "head": head, "base": base}
 
-    def _list(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+    def list_pulls(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
         chosen = [
             each
             for each in self.pulls
             if query.get("state", "open") in ("all", each["state"])
             and query.get("base_branch", each["base"]) == each["base"]
         ]
-        return 200, [self._shown(each) for each in self.paged(chosen, query, "limit")]
+        return 200, [self.shown(each) for each in self.paged(chosen, query, "limit")]
 
-    def _open(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+    def fault_of(self, body: Any) -> Answer | None:
         if not self.sha(body["head"]) or not self.sha(body["base"]):
             return 404, {"message": "the branch does not exist", "url": self.url}
         if any(each["state"] == "open" and each["head"] == body["head"] for each in self.pulls):
             return 409, {"message": "pull request already exists for these targets", "url": self.url}
-        pull = {"number": len(self.pulls) + 1, "state": "open", "merged": False, "body": "", **body}
-        self.pulls.append(pull)
-        return 201, self._shown(pull)
-
-    def _edit(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
-        pull = self._of(parts)
-        pull.update(body)
-        return 201, self._shown(pull)
+        return None
 
     def _merge(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
-        pull = self._of(parts)
+        pull = self.pull_of(parts)
         if body.get("head_commit_id") not in (None, self.sha(pull["head"])):
             return 409, {"message": "head out of date", "url": self.url}
         pull["sha"] = self.sha(pull["head"])
@@ -258,55 +81,60 @@ class GiteaStandIn(StandIn):
             return 200, None
         return 409, {"message": "merge conflict", "url": self.url}
 
-    def _comments(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+    def list_comments(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
         return 200, [each for each in self.comments if each["issue"] == parts["index"]]
 
-    def _comment(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
-        comment = {"id": len(self.comments) + 1, "issue": parts["index"], "user": {"login": "quire-bot"}, **body}
-        self.comments.append(comment)
-        return 201, comment
+    def comment(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        self.write_comment(BOT, body["body"], int(parts["index"]))
+        return 201, self.comments[-1]
 
     def _edit_comment(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
         comment = self.comments[int(parts["id"]) - 1]
         comment.update(body)
         return 200, comment
 
-    def _status(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
-        status = {"id": len(self.statuses) + 1, "sha": parts["sha"], **body, "status": body["state"]}
-        del status["state"]
-        self.statuses.insert(0, status)
-        return 201, status
+    def _list_lines(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        return 200, self.reviews[int(parts["id"]) - 1]["lines"]
 
-    def _statuses(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
-        return 200, self.paged([each for each in self.statuses if each["sha"] == parts["ref"]], query, "limit")
+    def set_status(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        told = {name: value for name, value in body.items() if name != "state"}
+        self.statuses.insert(0, {"id": len(self.statuses) + 1, "sha": parts["sha"], **told, "status": body["state"]})
+        return 201, self.statuses[0]
 
 
-class GitHubStandIn(StandIn):
+class GitHubStandIn(RepositoryStandIn):
     """GitHub."""
 
     kind = "github"
     prefix = "/api/v3"
+    index, issue, size_name = "pull_number", "issue_number", "per_page"
 
     def is_allowed(self, headers: Any) -> bool:
         return headers.get("Authorization") == f"Bearer {TOKEN}"
 
-    def answer(self, method: str, template: str, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
-        name = template.removeprefix("/repos/{owner}/{repo}")
-        routes: dict[tuple[str, str], _Route] = {
-            ("GET", "/user"): lambda parts, query, body: (200, self._filled("/user", "get", 200, login="quire-bot")),
-            ("GET", "/pulls"): self._list,
-            ("POST", "/pulls"): self._open,
-            ("GET", "/pulls/{pull_number}"): lambda parts, query, body: (200, self._shown(self._of(parts))),
-            ("PATCH", "/pulls/{pull_number}"): self._edit,
+    def routes(self) -> dict[tuple[str, str], Route]:
+        return {
+            **super().routes(),
+            ("GET", "/user"): lambda parts, query, body: (200, self._user(BOT)),
             ("PUT", "/pulls/{pull_number}/merge"): self._merge,
-            ("GET", "/issues/{issue_number}/comments"): self._comments,
-            ("POST", "/issues/{issue_number}/comments"): self._comment,
             ("PATCH", "/issues/comments/{comment_id}"): self._edit_comment,
-            ("POST", "/statuses/{sha}"): self._status,
-            ("GET", "/commits/{ref}/statuses"): self._statuses,
         }
-        route = routes.get((method, name))
-        return route(parts, query, body) if route is not None else (404, {"message": "Not Found"})
+
+    def write_comment(self, author: str, body: str, number: int = 1) -> None:
+        times = dict.fromkeys(("created_at", "updated_at"), self.now())
+        id = len(self.comments) + 1
+        shown = self._filled("/issues/comments/{comment_id}", "get", 200, id=id, body=body, **times)
+        shown["user"] = self._user(author)
+        self.comments.append({"issue": str(number), "shown": shown, "body": body})
+
+    def write_review(self, author: str, body: str, *, asks_for_changes: bool, number: int = 1) -> None:
+        state = "CHANGES_REQUESTED" if asks_for_changes else "COMMENTED"
+        told = {"id": len(self.reviews) + 1, "state": state, "body": body, "submitted_at": self.now()}
+        shown = self._filled("/pulls/{pull_number}/reviews", "get", 200, **told)
+        self.reviews.append({"pull": number, "shown": {**shown, "user": self._user(author)}})
+
+    def _user(self, login: str) -> dict[str, Any]:
+        return self._filled("/user", "get", 200, login=login)
 
     def _filled(self, path: str, method: str, status: int, **told: Any) -> dict[str, Any]:
         """An answer with all that the description requires."""
@@ -317,10 +145,7 @@ class GitHubStandIn(StandIn):
         made = self.description.sample(items if items is not None else schema)
         return {**made, **told}
 
-    def _of(self, parts: dict[str, str]) -> dict[str, Any]:
-        return self.pulls[int(parts["pull_number"]) - 1]
-
-    def _shown(self, pull: dict[str, Any], path: str = "/pulls/{pull_number}") -> dict[str, Any]:
+    def shown(self, pull: dict[str, Any], path: str = "/pulls/{pull_number}") -> dict[str, Any]:
         made = self._filled(path, "get", 200)
         sides = {
             "head": {"ref": pull["head"], "sha": pull.get("sha") or self.sha(pull["head"])},
@@ -333,7 +158,7 @@ class GitHubStandIn(StandIn):
             told |= {"merged": pull["merged"], "mergeable_state": pull.get("mergeable_state", "clean")}
         return {**made, **told, **{name: {**made[name], **side} for name, side in sides.items()}}
 
-    def _list(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+    def list_pulls(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
         owner, _, head = query.get("head", "").partition(":")
         chosen = [
             each
@@ -342,26 +167,19 @@ class GitHubStandIn(StandIn):
             and query.get("base", each["base"]) == each["base"]
             and (not head or (owner, head) == (self.owner, each["head"]))
         ]
-        return 200, [self._shown(each, "/pulls") for each in self.paged(chosen, query, "per_page")]
+        return 200, [self.shown(each, "/pulls") for each in self.paged(chosen, query, "per_page")]
 
-    def _open(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+    def fault_of(self, body: Any) -> Answer | None:
         message = {"message": "Validation Failed", "documentation_url": self.url}
         if not self.sha(body["head"]) or not self.sha(body["base"]):
             return 422, {**message, "errors": [{"code": "invalid", "field": "head"}]}
         if any(each["state"] == "open" and each["head"] == body["head"] for each in self.pulls):
             told = f"A pull request already exists for {self.owner}:{body['head']}."
             return 422, {**message, "errors": [{"code": "custom", "message": told}]}
-        pull = {"number": len(self.pulls) + 1, "state": "open", "merged": False, "body": "", **body}
-        self.pulls.append(pull)
-        return 201, self._shown(pull)
-
-    def _edit(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
-        pull = self._of(parts)
-        pull.update(body)
-        return 200, self._shown(pull)
+        return None
 
     def _merge(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
-        pull = self._of(parts)
+        pull = self.pull_of(parts)
         told = {"documentation_url": self.url}
         if body.get("sha") not in (None, self.sha(pull["head"])):
             return 409, {**told, "message": "Head branch was modified. Review and try the merge again."}
@@ -370,16 +188,13 @@ class GitHubStandIn(StandIn):
             return 200, {"sha": pull["commit"], "merged": True, "message": "Pull Request successfully merged"}
         return 405, {**told, "message": "Pull Request is not mergeable"}
 
-    def _comments(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
-        chosen = [each for each in self.comments if each["issue"] == parts["issue_number"]]
-        return 200, [each["shown"] for each in self.paged(chosen, query, "per_page")]
+    def list_comments(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        chosen = [each["shown"] for each in self.comments if each["issue"] == parts["issue_number"]]
+        return 200, self.paged(chosen, query, "per_page")
 
-    def _comment(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
-        path = "/issues/comments/{comment_id}"
-        shown = self._filled(path, "get", 200, id=len(self.comments) + 1, **body)
-        shown["user"] = self._filled("/user", "get", 200, login="quire-bot")
-        self.comments.append({"issue": parts["issue_number"], "shown": shown, **body})
-        return 201, shown
+    def comment(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+        self.write_comment(BOT, body["body"], int(parts["issue_number"]))
+        return 201, self.comments[-1]["shown"]
 
     def _edit_comment(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
         comment = self.comments[int(parts["comment_id"]) - 1]
@@ -387,14 +202,10 @@ class GitHubStandIn(StandIn):
         comment.update(body)
         return 200, comment["shown"]
 
-    def _status(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
+    def set_status(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
         shown = self._filled("/commits/{ref}/statuses", "get", 200, **body)
         self.statuses.insert(0, {"sha": parts["sha"], **body, "status": body["state"], "shown": shown})
         return 201, shown
-
-    def _statuses(self, parts: dict[str, str], query: dict[str, str], body: Any) -> Answer:
-        chosen = [each["shown"] for each in self.statuses if each["sha"] == parts["ref"]]
-        return 200, self.paged(chosen, query, "per_page")
 
 
 class GitLabStandIn(StandIn):
@@ -416,9 +227,16 @@ class GitLabStandIn(StandIn):
     def is_allowed(self, headers: Any) -> bool:
         return headers.get("PRIVATE-TOKEN") == TOKEN
 
+    def write_comment(self, author: str, body: str, number: int = 1) -> None:
+        note = {"id": len(self.comments) + 1, "issue": str(number), "author": {"username": author}, "body": body}
+        self.comments.append({**note, "created_at": self.now()})
+
+    def write_review(self, author: str, body: str, *, asks_for_changes: bool, number: int = 1) -> None:
+        self.write_comment(author, body, number)  # of a review GitLab keeps notes, and what it says itself
+
     def _done(self, method: str, path: str, query: dict[str, str], body: Any) -> Answer:
         if (method, path) == ("GET", "/user"):
-            return 200, {"username": "quire-bot"}
+            return 200, {"username": BOT}
         project = f"/projects/{quote(f'{self.owner}/{self.repo}', safe='')}"
         if not path.startswith(f"{project}/"):
             return 404, {"message": "404 Project Not Found"}
@@ -492,9 +310,7 @@ class GitLabStandIn(StandIn):
         return 200, self.paged([each for each in self.comments if each["issue"] == parts[0]], query, "per_page")
 
     def _note(self, parts: list[str], query: dict[str, str], body: Any) -> Answer:
-        self.comments.append(
-            {"id": len(self.comments) + 1, "issue": parts[0], "author": {"username": "quire-bot"}, **body}
-        )
+        self.write_comment(BOT, body["body"], int(parts[0]))
         return 201, self.comments[-1]
 
     def _edit_note(self, parts: list[str], query: dict[str, str], body: Any) -> Answer:

@@ -24,7 +24,10 @@ class Description:
         self.doc: dict[str, Any] = _with_null(json.loads((FOLDER / f"{name}.json").read_text()))
         resource = cast("Any", Resource).from_contents(self.doc, default_specification=DRAFT202012)
         self._registry: Any = cast("Any", Registry)().with_resource(_DOC, resource)
-        self._paths = [(_pattern(path), path) for path in self.doc["paths"]]
+        # Of two templates that a path fits, the one with fewer parts that may be anything is meant.
+        self._paths = sorted(
+            ((_pattern(path), path) for path in self.doc["paths"]), key=lambda each: each[1].count("{")
+        )
 
     def operation(self, method: str, path: str) -> tuple[str, dict[str, str]] | None:
         """The template of a path and what stands for its parts; None: the API has no such operation."""

@@ -13,6 +13,7 @@ from quire.review.forges.forge_http import ForgeAddress
 from quire.review.forges.gitea import Gitea
 from quire.review.forges.github import GitHub
 from quire.review.forges.gitlab import GitLab
+from quire.review.pull_requests.conversation import read_conversation
 from quire.review.pull_requests.description import REVIEW_MARKER
 from quire.review.pull_requests.merge_change import check_green
 from quire.review.pull_requests.review_change import keep_comment
@@ -108,6 +109,24 @@ async def test_one_comment_is_kept_current_and_others_are_left_alone(
         f"{REVIEW_MARKER}\nsecond",
     ]
     assert stand_in.asked("PUT" if stand_in.kind == "gitlab" else "PATCH") == 1
+
+
+async def test_what_people_write_is_read_in_its_order(forge: Forge, stand_in: StandIn, branch: str) -> None:
+    pull = await forge.open_pull_request(branch, "main", "x", "")
+    stand_in.write_comment("ada", "Why?")
+    await keep_comment(forge, pull, f"{REVIEW_MARKER}\nResults")
+    stand_in.write_review("bob", "Use 0.92.", asks_for_changes=True)
+    found = await read_conversation(forge, pull.number)
+    assert [(each.author, each.body) for each in found.comments] == [("ada", "Why?"), ("bob", "Use 0.92.")]
+    if stand_in.kind != "gitlab":
+        assert [each.verdict for each in found.comments] == ["", "change_asked"]
+    assert found.after(found.cursor).comments == []
+    stand_in.write_comment("ada", "Please.")
+    assert [each.body for each in (await read_conversation(forge, 1)).after(found.cursor).comments] == ["Please."]
+    if isinstance(stand_in, GiteaStandIn):
+        stand_in.write_on_line("bob", "Here.", PATH, 5)
+        last = (await read_conversation(forge, 1)).comments[-1]
+        assert (last.body, last.path, last.line) == ("Here.", PATH, 5)
 
 
 async def test_the_latest_status_of_each_check_counts(forge: Forge, stand_in: StandIn, branch: str) -> None:

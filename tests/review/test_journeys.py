@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,9 +55,17 @@ def test_an_agents_change_is_proposed_reviewed_merged_and_reported(forge: StandI
         (pull,) = forge.pulls
         assert "Proposed by `agent:claude`, asked by `human:" in pull["body"]
         assert row(pull["body"]) == "| `notebooks/fleet.py` | `healthy` | `2` | `4` | **+2** (+100.0%) |"
-        # A person asks for less, and the agent brings the same pull request up to date.
-        agent.told("edit", notebook=PATH, edits=[{"op": "patch", "cell": "settings", "old": "0.90", "new": "0.92"}])
+        # A person asks for less, there; the agent reads that, and brings the same pull request up to date.
+        forge.write_review("ada", "Too low.\nUse `threshold = 0.92`, then I merge it.", asks_for_changes=True)
+        asked = agent.facts("wait", notebook=PATH, proposal=f"#{first['pull_request']}")
+        (comment,) = asked["comments"]
+        assert (comment["author"], comment["verdict"], asked["state"]) == ("ada", "change_asked", "proposed")
+        (wanted,) = re.findall(r"threshold = ([\d.]+)", comment["body"])
+        agent.told("edit", notebook=PATH, edits=[{"op": "patch", "cell": "settings", "old": "0.90", "new": wanted}])
         second = proposed(agent, "Less, as was asked.")
+        # What was read once is no news.
+        told = agent.told("wait", notebook=PATH, proposal="#1", since=asked["cursor"], seconds=0)
+        assert "nobody has written anything after the cursor" in told
         assert (second["pull_request"], second["opened"], len(forge.pulls)) == (1, False, 1)
         assert row(pull["body"]) == "| `notebooks/fleet.py` | `healthy` | `2` | `3` | **+1** (+50.0%) |"
     end_runtimes(clone.top)

@@ -48,6 +48,27 @@ def test_a_second_call_updates_the_same_pull_request(clone: Clone, gitea: GiteaS
     assert "threshold = 0.92" in clone.at(second["commit"])
 
 
+def test_what_people_wrote_on_a_pull_request_is_printed(clone: Clone, gitea: GiteaStandIn) -> None:
+    clone.edit()
+    clone.propose("--branch", "agent/threshold")
+    read = ("review", "origin/main...agent/threshold", "--comments")
+    assert clone.call(*read).stdout == "Nobody has written anything there.\n"
+    gitea.write_review("ada", "Too low.\n\x1b[31mUse 0.92.", asks_for_changes=True)
+    gitea.write_on_line("ada", "This one.", PATH, 5)
+    posted = gitea.asked("POST")
+    lines = clone.call(*read).stdout.splitlines()
+    assert [line for line in lines if not line.startswith("  ")] == [
+        "ada asks for changes, 2026-11-19T00:00:01Z:",
+        f"ada on {PATH}:5, 2026-11-19T00:00:02Z:",
+    ]
+    assert [line for line in lines if line.startswith("  ")] == ["  Too low.", "  Use 0.92.", "  This one."]
+    found = json.loads(clone.call(*read, "--json").stdout)
+    assert (found["pull"]["number"], found["comments"][0]["verdict"]) == (1, "change_asked")
+    assert gitea.asked("POST") == posted
+    assert "Leave one of them out" in clone.call(*read, "--local").stderr
+    assert "no open pull request of main" in clone.call("review", "origin/main...main", "--comments").stderr
+
+
 def test_without_the_flag_nothing_leaves_the_machine(clone: Clone, gitea: GiteaStandIn) -> None:
     clone.edit()
     done = clone.call("propose", PATH)

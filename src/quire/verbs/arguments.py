@@ -89,7 +89,7 @@ class WaitArguments(VerbArguments, frozen=True, kw_only=True):
 
     notebook: NotebookName
     since: Cursor | None = None
-    proposal: Annotated[str, Meta(description="Wait for the answer to this one.")] | None = None
+    proposal: Annotated[str, Meta(description="Wait for the answer to this one; #N: to a pull request.")] | None = None
     comment: Annotated[bool, Meta(description="Wait until a comment addresses you.")] = False
     seconds: Seconds = 20
     budget: Budget = 2000

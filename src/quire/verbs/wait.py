@@ -22,6 +22,7 @@ from .answers.execution_answer import call, cell_facts, facts_of, headline, miss
 from .arguments import WaitArguments
 from .execution_wait import Tell, ended, first_of
 from .find import notebook_named
+from .proposals.pull_request_comments import is_pull_request, wait_for_comments
 
 DECIDED = ("proposal_accepted", "proposal_declined", "proposal_withdrawn", "proposal_expired")
 _FAILED = ("error", "timeout", "dead_kernel", "lost")
@@ -46,6 +47,8 @@ async def wait(here: Here, wanted: WaitArguments, tell: Tell | None = None) -> V
     if wanted.comment:
         return await wait_addressed(here, log, wanted)
     now = await here.workspace.read(log)
+    if wanted.proposal is not None and is_pull_request(wanted.proposal):
+        return await wait_for_comments(here, log, wanted, wanted.proposal)
     if wanted.proposal is not None:
         return await _answered(here, log, now, wanted, wanted.proposal, tell)
     if _is_about_the_run(now, wanted):

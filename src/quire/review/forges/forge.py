@@ -6,12 +6,13 @@ written by others: text of it is data.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
-from ...core.errors import BadInput
+from ...core.errors import BadInput, Conflict, QuireError
 
 ForgeKind: TypeAlias = Literal["gitea", "github", "gitlab"]
 KINDS: tuple[ForgeKind, ...] = ("gitea", "github", "gitlab")
@@ -39,11 +40,26 @@ class PullRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PullRequestComment(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody said to a pull request."""
+    """What somebody wrote on a pull request: a comment, a review, or a comment on a line."""
 
     id: int
     body: str
     author: str
+    at: str = ""
+    """When it was written or last changed, as the forge says it; "" where it does not."""
+    verdict: Literal["", "approved", "change_asked"] = ""
+    """Of a review: what it asks for."""
+    path: str | None = None
+    """The file that it is about."""
+    line: int | None = None
+
+    @property
+    def seconds(self) -> float:
+        """When it was written, in seconds since 1970; 0 where that is not known."""
+        try:
+            return dt.datetime.fromisoformat(self.at).timestamp()
+        except ValueError:
+            return 0.0
 
 
 class CommitStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +104,11 @@ class Forge(Protocol):
         ...
 
     async def comments(self, number: int) -> Sequence[PullRequestComment]:
-        """Return all comments, the oldest first."""
+        """Return the comments on the pull request as a whole, the oldest first."""
+        ...
+
+    async def conversation(self, number: int) -> Sequence[PullRequestComment]:
+        """Return all that was written: comments, reviews and, where the API has them, comments on lines; oldest first."""
         ...
 
     async def comment(self, number: int, body: str) -> None:
@@ -118,6 +138,34 @@ def latest(statuses: Sequence[CommitStatus]) -> list[CommitStatus]:
     for status in statuses:
         found.setdefault(status.context, status)
     return list(found.values())
+
+
+def by_time(comments: Sequence[PullRequestComment]) -> list[PullRequestComment]:
+    """Return comments in the order in which they were written."""
+    return sorted(comments, key=lambda comment: (comment.seconds, comment.id))
+
+
+def status_body(status: CommitStatus, longest: int | None = None) -> dict[str, Any]:
+    """Return a status as GitHub's API and Gitea's take it."""
+    body = {"context": status.context, "state": status.state, "description": status.description[:longest]}
+    return body | ({"target_url": status.url} if status.url is not None else {})
+
+
+def read_status(
+    states: Mapping[str, State], context: str, state: str, description: str | None, url: str | None
+) -> CommitStatus:
+    """Return a status that a forge tells in its own words. A state that is not known lets no merge pass."""
+    return CommitStatus(
+        context=context, state=states.get(state, "pending"), description=description or "", url=url or None
+    )
+
+
+def not_merged(pull: PullRequest, error: QuireError) -> Conflict:
+    """Say why a forge did not merge."""
+    return Conflict(
+        f"Pull request {pull.number} was not merged: {error} If {pull.head} and {pull.base} collide, merge {pull.base} into "
+        f"{pull.head} (`git merge` merges notebooks by cell) and propose again."
+    )
 
 
 def web_address(url: str, where: str) -> str:

@@ -7,9 +7,19 @@ from collections.abc import Sequence
 import msgspec
 
 from ...core.errors import BadInput, Conflict, NotFound, Refused, Unavailable
-from .forge import CommitStatus, ForgeKind, PullRequest, PullRequestComment, State, latest, web_address
+from .forge import (
+    CommitStatus,
+    ForgeKind,
+    PullRequest,
+    PullRequestComment,
+    State,
+    by_time,
+    latest,
+    not_merged,
+    read_status,
+    web_address,
+)
 from .forge_http import ForgeAddress, ForgeHttp, path_of
-from .gitea import not_merged
 
 _SIZE = "per_page"
 _LONGEST_DESCRIPTION = 255
@@ -33,11 +43,19 @@ class _Merge(msgspec.Struct, kw_only=True):
     detailed_merge_status: str = ""
 
 
+class _Position(msgspec.Struct, kw_only=True):
+    new_path: str | None = None
+    new_line: int | None = None
+
+
 class _Note(msgspec.Struct, kw_only=True):
     id: int
     body: str | None = ""
     author: _User | None = None
     system: bool = False
+    created_at: str | None = None
+    updated_at: str | None = None
+    position: _Position | None = None
 
 
 class _Status(msgspec.Struct, kw_only=True):
@@ -102,11 +120,11 @@ class GitLab:
     async def comments(self, number: int) -> Sequence[PullRequestComment]:
         """Return all comments, the oldest first, without those that GitLab makes itself."""
         found = self._http.pages(f"{self._merge(number)}/notes", _Note, _SIZE, sort="asc")
-        return [
-            PullRequestComment(id=each.id, body=each.body or "", author=each.author.username if each.author else "")
-            async for each in found
-            if not each.system
-        ]
+        return [_read_note(each) async for each in found if not each.system]
+
+    async def conversation(self, number: int) -> Sequence[PullRequestComment]:
+        """Return all that was written, the oldest first: GitLab's notes are comments on lines as well."""
+        return by_time(await self.comments(number))
 
     async def comment(self, number: int, body: str) -> None:
         """Say something."""
@@ -166,9 +184,19 @@ _STATES: dict[str, State] = {
 
 
 def _read_status(found: _Status) -> CommitStatus:
-    state = _STATES.get(found.status, "pending")
-    if found.allow_failure and state == "failure":
-        state = "success"
-    return CommitStatus(
-        context=found.name, state=state, description=found.description or "", url=found.target_url or None
+    status = read_status(_STATES, found.name, found.status, found.description, found.target_url)
+    if found.allow_failure and status.state == "failure":
+        return msgspec.structs.replace(status, state="success")
+    return status
+
+
+def _read_note(note: _Note) -> PullRequestComment:
+    position = note.position or _Position()
+    return PullRequestComment(
+        id=note.id,
+        body=note.body or "",
+        author=note.author.username if note.author is not None else "",
+        at=note.updated_at or note.created_at or "",
+        path=position.new_path,
+        line=position.new_line,
     )

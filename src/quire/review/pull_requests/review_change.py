@@ -18,6 +18,7 @@ from ...workspace.protocol import Workspace
 from ..forges.find_forge import find_forge
 from ..forges.forge import Forge, PullRequest
 from ..redactor import Redactor
+from .conversation import Conversation, conversation_of_branch
 from .description import REVIEW_MARKER, Check, ProposalFacts, review_comment
 from .propose_change import ProposeOptions, status_of, validated
 from .proposed_branch import ProposedBranch
@@ -70,6 +71,15 @@ async def review_change(
         return await _posted(found.client, made, facts, (name, _branch(base, remote)), top, tell)
     finally:
         await found.client.close()
+
+
+async def read_comments(at: Path, revisions: str, remote_name: str | None, kind: str | None) -> Conversation:
+    """Return what was written on the pull request of a branch, by the same names as a review of it."""
+    top = the_repository(at).top
+    base, head = _revisions(revisions)
+    remote = find_remote(top, remote_name)
+    name = _head_branch(top, head, remote, os.environ)
+    return await conversation_of_branch(at, name, _branch(base, remote), remote_name, kind)
 
 
 def _revisions(text: str) -> tuple[str, str]:

@@ -85,11 +85,20 @@ def _found(top: Path, head: str, notebooks: list[str]) -> Iterator[Check]:
 
 
 def _pairs(top: Path, head: str, notebooks: list[str]) -> Iterator[Check]:
-    pairs = [(path, str(PurePosixPath(path).with_suffix(".ipynb"))) for path in notebooks if path.endswith(".py")]
-    known = [(script, book) for script, book in pairs if file_at(head, book, top) and file_at(head, script, top)]
-    if known:
-        odd = [code(book) for script, book in known if not _agree(top, head, script, book)]
+    found = {path: check_pair(top, head, path) for path in notebooks}
+    if any(agrees is not None for agrees in found.values()):
+        odd = [
+            code(str(PurePosixPath(path).with_suffix(".ipynb"))) for path, agrees in found.items() if agrees is False
+        ]
         yield Check(name="Each .ipynb says what its script says", passed=not odd, told=", ".join(odd))
+
+
+def check_pair(top: Path, head: str, path: str) -> bool | None:
+    """Return whether the .ipynb beside a script says what the script says at a commit; None where it is no pair."""
+    book = str(PurePosixPath(path).with_suffix(".ipynb"))
+    if not path.endswith(".py") or not file_at(head, book, top) or not file_at(head, path, top):
+        return None
+    return _agree(top, head, path, book)
 
 
 def _agree(top: Path, head: str, script: str, book: str) -> bool:

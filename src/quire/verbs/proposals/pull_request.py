@@ -23,6 +23,7 @@ from ...formats.terminal_safe import one_line
 from ...workspace.clock import now
 from ...workspace.identity.identities import check_scope
 from ..answers.answer import Here, VerbAnswer
+from ..answers.execution_answer import call
 from ..arguments import ProposeArguments
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ async def propose_pull_request(
     here: Here, log: LogId, before: Notebook, wanted: ProposeArguments, changes: tuple[CellChange, ...]
 ) -> VerbAnswer:
     """Propose a notebook with these changes, or the fix of a run, as a pull request."""
-    folder = _allowed(here)
+    folder = check_allowed(here)
     key = (str(folder), log)
     task = _under_way.get(key)
     if task is None:
@@ -49,7 +50,7 @@ async def propose_pull_request(
     if not done:
         told = "The notebook is being run before and after. Call propose again with the same arguments to wait for the end."
         return VerbAnswer(text=told, facts={"notebook": log, "state": "running"})
-    return _answer(log, task.result())
+    return _answer(log, wanted.notebook, task.result())
 
 
 def _forget(key: tuple[str, LogId], done: asyncio.Task[ProposedChange]) -> None:
@@ -58,7 +59,8 @@ def _forget(key: tuple[str, LogId], done: asyncio.Task[ProposedChange]) -> None:
         done.exception()  # looked at, or asyncio complains where nobody waited any more
 
 
-def _allowed(here: Here) -> Path:
+def check_allowed(here: Here) -> Path:
+    """Return the folder whose repository is proposed from; refuse who may not make pull requests."""
     identity = here.workspace.identity
     for scope in ("edit", "run"):
         check_scope(identity, scope)
@@ -98,7 +100,7 @@ def _source(here: Here, folder: Path, before: Notebook, changes: tuple[CellChang
     return of_notebook(folder, the_repository(folder).top, after)
 
 
-def _answer(log: LogId, made: ProposedChange) -> VerbAnswer:
+def _answer(log: LogId, notebook: str, made: ProposedChange) -> VerbAnswer:
     where = f"pull request {made.pull_request}, {made.url}" if made.pull_request is not None else made.report
     lines = [
         f"{'Opened' if made.opened else 'Updated'} {where}: branch {made.branch} at {made.commit[:10]}, {made.status}"
@@ -108,6 +110,9 @@ def _answer(log: LogId, made: ProposedChange) -> VerbAnswer:
         results = cast("Mapping[str, Any]", msgspec.to_builtins(each["results"]))
         lines += [f"{name}: {_pair(pair)}" for name, pair in list(results.items())[:20]]
     lines.append("A person reviews and merges it. To change it, edit and propose again.")
+    if made.pull_request is not None:
+        waiting = call("wait", notebook=notebook, proposal=f"#{made.pull_request}")
+        lines.append(f"To read what people write there: {waiting}")
     facts: dict[str, Json] = {
         "notebook": log,
         "state": "proposed",

@@ -12,13 +12,12 @@ from ....formats.terminal_safe import plain
 from ....workspace.protocol import Workspace
 from .. import EXIT_STATUS
 from ..files.mirror_verb import folder_of_files
+from ..options import validation_arguments, validation_options
 from ..printer import counted, print_json, tell
 from ..workspace_command import names_of_logs, with_workspace
 
 if TYPE_CHECKING:
     from ....review.pull_requests.propose_change import ProposedChange
-
-_LIMIT_SECONDS = 900.0
 
 
 @click.command("propose", epilog=EXIT_STATUS)
@@ -31,17 +30,7 @@ _LIMIT_SECONDS = 900.0
 @click.option("--message", help="Of the commit.  [default: a conventional commit]")
 @click.option("--refs", multiple=True, metavar="ISSUE", help="The description ends in `Refs #ISSUE`; may be repeated.")
 @click.option("--base", help="The branch to merge into.  [default: the remote's]")
-@click.option("--remote", help="The remote.  [default: origin]")
-@click.option("--forge", type=click.Choice(("gitea", "github", "gitlab", "none")), help="What the remote's host runs.")
-@click.option("-p", "--parameter", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="For both runs.")
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
-    default=_LIMIT_SECONDS,
-    show_default=True,
-    help="Stop a validation run after so long.",
-)
+@validation_options
 @click.option("--merge", is_flag=True, help="Merge the pull request, unless a status of its head is red.")
 @with_workspace
 async def propose_verb(workspace: Workspace, sources: tuple[str, ...], as_json: bool, **options: Any) -> int | None:
@@ -108,7 +97,6 @@ async def _as_pull_request(
 
 
 def _wanted(options: dict[str, Any]) -> Any:
-    from ....core.params.parameters import Text
     from ....disk import read_text
     from ....review.pull_requests.propose_change import ProposeOptions
 
@@ -117,9 +105,8 @@ def _wanted(options: dict[str, Any]) -> Any:
         body = read_text(Path(body[1:]))
     if options["why"]:
         body = f"{options['why']}\n\n{body}" if body else options["why"]
-    names = ("branch", "title", "message", "refs", "base", "remote", "forge", "timeout")
-    parameters = {name: Text(value) for name, value in options["parameters"]}
-    return ProposeOptions(body=body, parameters=parameters, **{name: options[name] for name in names})
+    names = ("branch", "title", "message", "refs", "base")
+    return ProposeOptions(body=body, **validation_arguments(options), **{name: options[name] for name in names})
 
 
 def _print(made: ProposedChange) -> None:
