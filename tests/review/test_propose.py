@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+
+from quire.connection import connect
+from quire.core.events import RevisionsSubject
+from quire.verbs.answers.answer import Here
+from quire.verbs.reviews.open_review import open_review
+from quire.verbs.reviews.review_checks import ReviewChecks, review_checks
 
 from .clone import PATH, Clone
 from .forge_server import GiteaStandIn
@@ -30,6 +37,23 @@ def test_a_changed_notebook_becomes_a_pull_request_with_results_before_and_after
     assert gitea.sha(made["branch"]) == made["commit"]
     assert (gitea.statuses[0]["sha"], gitea.statuses[0]["status"]) == (made["commit"], "success")
     assert (clone.top / "runs/agent-lower-the-threshold/fleet.ipynb").is_file()
+    # The page on which it is reviewed knows how it ran, before and after.
+    found = asyncio.run(checks_of(clone, RevisionsSubject(path=PATH, base="main", head=made["branch"])))
+    assert {check.name: check.status for check in found.checks}["Runs from top to bottom"] == "passed"
+    assert [(each.name, each.old, each.new) for each in found.results if not each.same] == [
+        ("healthy", 2, 4),
+        ("share", 0.4, 0.8),
+    ]
+
+
+async def checks_of(clone: Clone, subject: RevisionsSubject) -> ReviewChecks:
+    """What the review of a file shows as its checks."""
+    workspace = await connect(str(clone.top))
+    try:
+        here = Here(workspace=workspace, folder=clone.top)
+        return await review_checks(here, (await open_review(here, subject)).log)
+    finally:
+        await workspace.close()
 
 
 def test_a_second_call_updates_the_same_pull_request(clone: Clone, gitea: GiteaStandIn) -> None:

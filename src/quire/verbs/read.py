@@ -32,6 +32,7 @@ from .answers.pictures import MOST_PACKED, RASTER, picture
 from .answers.search import SECONDS, SearchPage, search
 from .arguments import OutputArguments, ReadArguments
 from .find import NotebookSource, reading_of
+from .reviews.agent_reviews import overview_lines, read_review, reviews_of
 
 RANGE = ".."
 MOST_FACTS = 200
@@ -50,7 +51,11 @@ class NotebookText(msgspec.Struct, frozen=True, kw_only=True):
 
 async def read(here: Here, wanted: ReadArguments) -> VerbAnswer:
     """Return a notebook, a run or a file as text: all of it, some cells, or what changed since a number."""
-    shown = await text_of(here, wanted.notebook, wanted.view, wanted.cells, wanted.since, wanted.budget)
+    reading = await reading_of(here, wanted.notebook)
+    if reading.log is not None and reading.notebook.review is not None:
+        return await read_review(here, reading.log, reading.notebook, wanted)
+    reviews = await reviews_of(here, reading.log, reading.notebook) if reading.log is not None else []
+    shown = await _text(here, reading, wanted.view, wanted.cells, wanted.since, wanted.budget, overview_lines(reviews))
     await here.at(shown.reading.log, "reading", next(iter(shown.cells or ()), None))
     facts = _facts(shown.reading, shown.cells)
     return VerbAnswer(
@@ -67,7 +72,18 @@ async def text_of(
     budget: int | None = None,
 ) -> NotebookText:
     """The same, also without a budget; with what was read."""
-    reading = await reading_of(here, name)
+    return await _text(here, await reading_of(here, name), view, cells, since, budget)
+
+
+async def _text(
+    here: Here,
+    reading: NotebookSource,
+    view: render.View | None,
+    cells: Sequence[str],
+    since: int | None,
+    budget: int | None,
+    reviews: Sequence[str] = (),
+) -> NotebookText:
     notebook = reading.notebook
     chosen = _chosen(notebook, cells) if cells else None
     changed, notes = await _since(here, reading, since) if since is not None else (None, [])
@@ -81,7 +97,7 @@ async def text_of(
         cells=chosen,
         changed=changed,
         folder=_folder(here, notebook),
-        notes=notes,
+        notes=[*reviews, *notes],
         reader=here.workspace.identity.actor,
     )
     return NotebookText(reading=reading, text=text, cells=chosen if chosen is not None else changed)

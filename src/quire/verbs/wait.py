@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+from msgspec.structs import replace
+
 from ..core import events as e
 from ..core.edits.undo_plan import CELL_CHANGES
 from ..core.errors import BadInput, NotFound
@@ -23,6 +25,14 @@ from .arguments import WaitArguments
 from .execution_wait import Tell, ended, first_of
 from .find import notebook_named
 from .proposals.pull_request_comments import is_pull_request, wait_for_comments
+from .reviews.agent_reviews import (
+    news_since,
+    review_of_proposal,
+    seq_at,
+    told_of_review,
+    until_said_of_proposal,
+    wait_in_review,
+)
 
 DECIDED = ("proposal_accepted", "proposal_declined", "proposal_withdrawn", "proposal_expired")
 _FAILED = ("error", "timeout", "dead_kernel", "lost")
@@ -44,9 +54,11 @@ async def wait(here: Here, wanted: WaitArguments, tell: Tell | None = None) -> V
     if log is None:
         raise BadInput(f"{wanted.notebook} is a file that nobody has opened: nothing runs there. Run its cells.")
     await here.at(log, "waiting")
+    now = await here.workspace.read(log)
+    if now.review is not None:
+        return await wait_in_review(here, log, now, wanted)
     if wanted.comment:
         return await wait_addressed(here, log, wanted)
-    now = await here.workspace.read(log)
     if wanted.proposal is not None and is_pull_request(wanted.proposal):
         return await wait_for_comments(here, log, wanted, wanted.proposal)
     if wanted.proposal is not None:
@@ -121,9 +133,12 @@ async def _answered(
     # Without a cursor, whatever was said since it was made: it may have come before the call did.
     known = await comments_at(here, log, wanted.since if wanted.since is not None else made.seq)
     deciding = asyncio.ensure_future(_decision(here, log, id, made.seq))
-    await first_of(wanted.seconds, deciding, until_addressed(here, log, known))
+    after = await _time_of(here, log, wanted.since if wanted.since is not None else made.seq)
+    in_review = until_said_of_proposal(here, log, id, after)
+    await first_of(wanted.seconds, deciding, until_addressed(here, log, known), in_review)
     if deciding.cancelled():
-        return _open(here, log, await here.workspace.read(log), wanted, id, known)
+        answer = _open(here, log, await here.workspace.read(log), wanted, id, known)
+        return await _with_review(here, log, wanted, id, after, answer)
     decision = deciding.result()
     if not isinstance(decision.event, e.ProposalAccepted):
         return _declined(log, await here.workspace.read(log), id, decision)
@@ -139,6 +154,28 @@ async def _answered(
     cells = [change.cell for change in decision.event.applied or ()]
     text = shown(found.notebook, f"{first} · cursor {found.notebook.seq}", cells, [], wanted.budget)
     return VerbAnswer(text=text, facts=facts_of(log, found) | facts | {"cells": cell_facts(found.notebook, cells)})
+
+
+async def _time_of(here: Here, log: LogId, seq: int) -> str:
+    """When an entry of a log was recorded; "" where there is none of that number."""
+    found = await here.workspace.entries(log, seq - 1, seq) if seq > 0 else []
+    return found[0].at if found else ""
+
+
+async def _with_review(
+    here: Here, log: LogId, wanted: WaitArguments, id: ProposalId, after: str, answer: VerbAnswer
+) -> VerbAnswer:
+    """Return an answer with what was said in the review of the proposal, too."""
+    review = await review_of_proposal(here, log, id)
+    if review is None:
+        return answer
+    since = await seq_at(here, review.log, after)
+    if not await news_since(here, review.log, since, review.now.seq):
+        return answer
+    asked = replace(wanted, since=since, budget=max(wanted.budget - tokens(answer.text), wanted.budget // 2))
+    told_there = await told_of_review(here, review.log, asked)
+    text = f"{answer.text}\n{told_there.text}"
+    return VerbAnswer(text=text, facts={**answer.facts, "review": told_there.facts})
 
 
 def _proposal(now: Notebook, called: str) -> tuple[ProposalId, Proposal]:

@@ -253,6 +253,93 @@ async def test_nobody_chooses_the_log_or_the_rights_of_a_review(workspace: Local
     )
 
 
+# ---- A branch
+
+
+@pytest.fixture
+def branch(folder: Path) -> Path:
+    """The branch changes two more notebooks: it adds one, and one is for nobody but Quire itself."""
+    _git(folder, "checkout", "-q", "feature")
+    (folder / "a.py").write_text("# %%\nprint(unknown)\n")
+    (folder / ".hidden.py").write_text("# %%\n1\n")
+    (folder / "README.md").write_text("Nothing to run.\n")
+    _git(folder, "add", ".")
+    _git(folder, "commit", "-qm", "more")
+    return folder
+
+
+async def test_a_branch_has_a_review_with_one_for_each_of_its_notebooks(here: Client, branch: Path) -> None:
+    opened = await here.ask("POST", "/api/reviews", json={"subject": _subject(path=""), "name": "Pull request 7"})
+    found = await here.ask("GET", f"/api/reviews/{opened['log']}")
+    assert (found["name"], found["rows"]) == ("Pull request 7", [])
+    first, second = found["files"]
+    assert (first["path"], first["added"], first["cells"]) == ("a.py", 1, 1)
+    assert (second["path"], second["changed"], second["added"], second["removed"]) == (PATH, 1, 1, 1)
+    of_file = (await here.ask("POST", "/api/reviews", json={"subject": _subject()}))["log"]
+    assert second["log"] == of_file
+    # How far it is, for whoever looks; on the home page the branch stands for its notebooks.
+    content = await here.ask("GET", f"/api/reviews/{of_file}")
+    version = content["versions"][1]
+    await here.ask(
+        "POST",
+        f"/api/logs/{of_file}/events",
+        json=drafts(
+            {"type": "cell_reviewed", "cell": content["rows"][1]["cell"], "version": version},
+            {"type": "comment_added", "comment": "c1", "text": "why?"},
+        ),
+    )
+    await here.ask("POST", f"/api/reviews/{first['log']}/answer", json={"answer": "accepted"})
+    first, second = (await here.ask("GET", f"/api/reviews/{opened['log']}"))["files"]
+    assert (first["answer"], first["answered_by"]) == ("accepted", ADA)
+    assert (second["looked_at"], second["comments"], second["answer"]) == (1, 1, "open")
+    assert [each["log"] for each in await here.ask("GET", "/api/reviews")] == [opened["log"]]
+    beside = await here.ask("GET", f"/api/reviews/{of_file}/branch")
+    assert beside["log"] == opened["log"]
+    assert [(each["path"], each["log"]) for each in beside["files"]] == [("a.py", first["log"]), (PATH, of_file)]
+
+
+async def test_of_a_branch_only_those_notebooks_are_told_that_may_be_read(
+    here: Client, workspace: LocalWorkspace, url: str, branch: Path
+) -> None:
+    await workspace.submit(NOTEBOOK, [Draft(id=EventId(new_id()), event=e.FileBound(path=PATH))])
+    await say(
+        workspace.acting_as(workspace.identity),
+        LogId("workspace"),
+        e.RoleSet(actor=ADA, role="owner", notebook=NOTEBOOK),
+    )
+    log = (await here.ask("POST", "/api/reviews", json={"subject": _subject(path="")}))["log"]
+    assert len((await here.ask("GET", f"/api/reviews/{log}"))["files"]) == 2
+    async with await _as(workspace, url, BOB, "read", "edit", "bind") as bob:
+        assert [each["path"] for each in (await bob.ask("GET", f"/api/reviews/{log}"))["files"]] == ["a.py"]
+    async with await _as(workspace, url, BOB, "read", "edit") as bob:
+        assert (await bob.ask("GET", f"/api/reviews/{log}"))["files"] == []
+        assert "that you may read" in await bob.ask("POST", "/api/reviews", 404, json={"subject": _subject(path="")})
+    said = await here.ask("POST", "/api/reviews", 404, json={"subject": _subject(path="", base="feature")})
+    assert "changes no notebook" in said
+
+
+# ---- Checks
+
+
+async def test_a_review_has_the_checks_of_what_is_proposed(
+    here: Client, workspace: LocalWorkspace, branch: Path
+) -> None:
+    log = (await here.ask("POST", "/api/reviews", json={"subject": _subject(path="a.py")}))["log"]
+    found = (await here.ask("GET", f"/api/reviews/{log}/checks"))["checks"]
+    failed = [each for each in found if each["status"] == "failed"]
+    assert [each["name"] for each in failed] == ["Names are defined before they are used"]
+    assert failed[0]["text"] == "cell 1, line 1: unknown is used, and no cell defines it."
+    assert failed[0]["cell"] is not None
+    (run,) = [each for each in found if each["status"] == "skipped"]
+    assert "no run of this commit is recorded here. `quire review main...feature` makes one" in run["text"]
+    proposal = await _proposed(workspace, _edit("a1", "x = 1", 'password = "correct-horse-battery"'))
+    subject = {"kind": "proposal", "log": NOTEBOOK, "proposal": proposal}
+    of_proposal = (await here.ask("POST", "/api/reviews", json={"subject": subject}))["log"]
+    found = (await here.ask("GET", f"/api/reviews/{of_proposal}/checks"))["checks"]
+    assert {each["name"]: each["status"] for each in found}["No secret is written"] == "failed"
+    assert "correct-horse" not in str(found)
+
+
 # ---- Proposals
 
 

@@ -57,7 +57,8 @@ def _check_subject(subject: e.ReviewSubject) -> None:
         case e.RunSubject():
             check_id(subject.log, "Log")
         case e.RevisionsSubject():
-            check_bound_path(subject.path)
+            if subject.path:  # none: all notebooks of the branch
+                check_bound_path(subject.path)
             check_revision(subject.base)
             check_revision(subject.head)
         case _:

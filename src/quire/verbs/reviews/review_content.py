@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from hashlib import sha256
-from typing import Literal
 
 import msgspec
 
 from ...core.errors import NotFound
-from ...core.events import ReviewSubject
+from ...core.events import ReviewSubject, RevisionsSubject
 from ...core.ids import CellId, LogId
 from ...core.notebook.notebook import Review
 from ...core.sheet.equality import same
@@ -21,16 +19,8 @@ from ...core.values import Json
 from ...formats.diff_view.diff_values import DiffFact, DiffRow, diff_rows
 from ...workspace.wire.bodies import ProposalFound
 from ..answers.answer import Here
-from .review_sides import ReviewSides, sides_of
-
-
-class ReviewCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check came to."""
-
-    name: str
-    status: Literal["passed", "failed", "skipped"]
-    text: str = ""
-    cell: CellId | None = None
+from .branch_files import ReviewedFile, reviewed_files, version_of
+from .review_sides import ReviewSides, revision_labels, sides_of
 
 
 class ReviewResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,17 +52,39 @@ class ReviewContent(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[DiffFact, ...]
     language: str
     results: tuple[ReviewResult, ...]
-    checks: tuple[ReviewCheck, ...] = ()
+    files: tuple[ReviewedFile, ...] | None = None
+    """Of the review of a branch: its notebooks. It has no rows of its own."""
     proposal: ProposalFound | None = None
     problem: str = ""
     """Why the changes no longer fit the notebook as it is; empty if they do."""
 
 
-async def review_content(here: Here, log: LogId, checks: tuple[ReviewCheck, ...] = ()) -> ReviewContent:
-    """Return what there is to see in a review."""
+async def review_content(here: Here, log: LogId) -> ReviewContent:
+    """Return what there is to see in a review. What its checks came to is looked up apart: that takes longer."""
     review, name = await review_of(here, log)
-    sides = await sides_of(here, review.subject)
-    return await asyncio.to_thread(_content, log, name, review.subject, sides, checks)
+    subject = review.subject
+    if isinstance(subject, RevisionsSubject) and not subject.path:
+        return _of_branch(log, name, subject, await reviewed_files(here, subject))
+    sides = await sides_of(here, subject)
+    return await asyncio.to_thread(_content, log, name, subject, sides)
+
+
+def _of_branch(log: LogId, name: str, subject: RevisionsSubject, files: tuple[ReviewedFile, ...]) -> ReviewContent:
+    return ReviewContent(
+        log=log,
+        name=name,
+        subject=subject,
+        subject_name=subject.head,
+        labels=revision_labels(subject),
+        outputs_log=None,
+        rows=(),
+        versions=(),
+        parts=(),
+        facts=(),
+        language="python",
+        results=(),
+        files=files,
+    )
 
 
 async def review_of(here: Here, log: LogId) -> tuple[Review, str]:
@@ -83,9 +95,7 @@ async def review_of(here: Here, log: LogId) -> tuple[Review, str]:
     return now.review, now.name
 
 
-def _content(
-    log: LogId, name: str, subject: ReviewSubject, sides: ReviewSides, checks: tuple[ReviewCheck, ...]
-) -> ReviewContent:
+def _content(log: LogId, name: str, subject: ReviewSubject, sides: ReviewSides) -> ReviewContent:
     found = diff_rows(sides.old, sides.new)
     by_cell = _changes_by_cell(sides.proposal)
     return ReviewContent(
@@ -100,23 +110,10 @@ def _content(
         parts=tuple(tuple(by_cell.get(row.cell, ())) if row.state != "same" else () for row in found.rows),
         facts=found.facts,
         language=found.language,
-        results=tuple(_results(*sides.results)),
-        checks=checks,
+        results=tuple(compare_results(*sides.results)),
         proposal=sides.proposal,
         problem=sides.problem,
     )
-
-
-def version_of(row: DiffRow) -> str:
-    """Return a hash of what a row says on both sides; none of a row that is the same."""
-    if row.state == "same":
-        return ""
-    sides = [None if side is None else (side.kind, side.source, _shown(side.execution)) for side in (row.old, row.new)]
-    return sha256(msgspec.json.encode((row.state, row.name, row.tags, row.facts, sides))).hexdigest()
-
-
-def _shown(execution: object) -> object:
-    return getattr(execution, "outputs", None)
 
 
 def _changes_by_cell(proposal: ProposalFound | None) -> dict[CellId, list[int]]:
@@ -126,7 +123,8 @@ def _changes_by_cell(proposal: ProposalFound | None) -> dict[CellId, list[int]]:
     return found
 
 
-def _results(old: dict[str, Json], new: dict[str, Json]) -> Iterator[ReviewResult]:
+def compare_results(old: dict[str, Json], new: dict[str, Json]) -> Iterator[ReviewResult]:
+    """Yield the results of both sides, by name."""
     for name in dict.fromkeys((*old, *new)):
         before, after = old.get(name, msgspec.UNSET), new.get(name, msgspec.UNSET)
         is_same = name in old and name in new and same(before, after)

@@ -64,7 +64,7 @@ async def sides_of(here: Here, subject: ReviewSubject) -> ReviewSides:
 
 async def _of_revisions(here: Here, subject: e.RevisionsSubject) -> ReviewSides:
     await check_file(here, subject.path)
-    folder = _folder(here, subject.path)
+    folder = folder_of(here, subject.path)
     place_of(folder, subject.path)
     check_revision(subject.base)
     check_revision(subject.head)
@@ -73,16 +73,21 @@ async def _of_revisions(here: Here, subject: e.RevisionsSubject) -> ReviewSides:
     return ReviewSides(
         old=both.notebooks[0],
         new=both.notebooks[1],
-        labels=(f"at {subject.base}", f"at {subject.head}"),
+        labels=revision_labels(subject),
         results=(_plain(old), _plain(new)),
     )
 
 
-def _folder(here: Here, path: str) -> Path:
+def revision_labels(subject: e.RevisionsSubject) -> tuple[str, str]:
+    """Return what both sides of a review of revisions are called."""
+    return f"at {subject.base}", f"at {subject.head}"
+
+
+def folder_of(here: Here, path: str) -> Path:
+    """Return the folder with the files, or say that there is none here."""
     if here.folder is None:
-        raise NotFound(
-            f"{path} is a file, and this server leaves files alone (--no-mirror). Serve its folder with them."
-        )
+        what = f"{path} is a file" if path else "A branch has files"
+        raise NotFound(f"{what}, and this server leaves files alone (--no-mirror). Serve its folder with them.")
     return here.folder
 
 
@@ -93,7 +98,7 @@ def _plain(values: dict[str, Json | msgspec.UnsetType]) -> dict[str, Json]:
 
 async def check_file(here: Here, path: str) -> LogId | None:
     """Refuse a file that the caller may not read; return the notebook that is bound to it, whose rights count."""
-    _folder(here, path)
+    folder_of(here, path)
     bound = await here.workspace.bound_to(path)
     if bound is not None:
         await here.workspace.read(bound)
@@ -112,10 +117,13 @@ async def _of_run(workspace: Workspace, log: LogId) -> ReviewSides:
     if run.is_open:
         raise Refused(f"Run {log} is {run.status}: what is changed in it can be reviewed once it is over.")
     left = await as_left(workspace, log, now)
-    return ReviewSides(old=left, new=now, labels=("as it ran", "now"), log=log, results=(_results(left), _results(now)))
+    return ReviewSides(
+        old=left, new=now, labels=("as it ran", "now"), log=log, results=(results_shown(left), results_shown(now))
+    )
 
 
-def _results(notebook: Notebook) -> dict[str, Json]:
+def results_shown(notebook: Notebook) -> dict[str, Json]:
+    """Return the results that a notebook recorded, None for what is too large to show."""
     return {name: result.value if result.blob is None else None for name, result in notebook.results.items()}
 
 
@@ -144,7 +152,7 @@ async def _of_proposal(workspace: Workspace, subject: e.ProposalSubject) -> Revi
         new=new,
         labels=labels,
         log=subject.log,
-        results=(_results(old), _results(new)),
+        results=(results_shown(old), results_shown(new)),
         proposal=found,
         problem=problem,
     )

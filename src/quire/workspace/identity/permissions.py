@@ -248,7 +248,7 @@ class Rights:
         if log != review_log(event.subject):
             raise BadInput(f"The review of this subject is log {review_log(event.subject)}, not {log}.")
         of = subject_log(event.subject)
-        if isinstance(event.subject, e.RevisionsSubject):
+        if isinstance(event.subject, e.RevisionsSubject) and event.subject.path:
             bound = await self.bindings.holder(event.subject.path, self.folder)
             if of != (bound.log if bound is not None else None):
                 whose = f"bound to notebook {bound.log}" if bound is not None else "bound to no notebook"

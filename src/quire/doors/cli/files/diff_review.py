@@ -1,4 +1,4 @@
-"""`quire diff BASE...HEAD PATH --review`: the same difference on a page on which people and agents discuss it."""
+"""`quire diff BASE...HEAD [PATH] --review`: the same difference on a page on which people and agents discuss it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..printer import print_json
 
 
 def review(words: tuple[str, ...], *, as_json: bool) -> None:
-    """Open the review of a file at two revisions, and say where it is."""
+    """Open the review of a branch, or of one of its files, and say where it is."""
     base, head, path = _subject(words)
     log, url = asyncio.run(_opened(base, head, path))
     if as_json:
@@ -30,12 +30,23 @@ def review(words: tuple[str, ...], *, as_json: bool) -> None:
 
 def _subject(words: tuple[str, ...]) -> tuple[str, str, str]:
     match words:
-        case (revisions, path) if "..." in revisions:
+        case (revisions, *paths) if "..." in revisions and len(paths) < 2:
             base, _, head = revisions.partition("...")
-            return base or "HEAD", head or "HEAD", path
+            return _revision(base), _revision(head), next(iter(paths), "")
         case _:
-            told = "--review compares a file at a revision with where that left another"
-            raise BadInput(f"{told}: `quire diff main...HEAD sales.ipynb --review`.")
+            told = "--review compares a revision with where that left another: all notebooks, or one"
+            raise BadInput(f"{told}: `quire diff main...HEAD --review`, `quire diff main...HEAD sales.ipynb --review`.")
+
+
+def _revision(name: str) -> str:
+    """The name by which everybody finds the same review: what HEAD is today, it is not tomorrow."""
+    if name not in ("", "HEAD"):
+        return name
+    from ....git.plumbing.branches import current_branch, the_commit
+    from ....git.repository import the_repository
+
+    top = the_repository(Path.cwd()).top
+    return current_branch(top) or the_commit("HEAD", top)
 
 
 async def _opened(base: str, head: str, path: str) -> tuple[str, str | None]:
@@ -51,7 +62,8 @@ async def _opened(base: str, head: str, path: str) -> tuple[str, str | None]:
     workspace = await connect(place.where)
     try:
         here = Here(workspace=workspace, folder=place.home)
-        subject = RevisionsSubject(path=path_in(place.home, Path(path).absolute()), base=base, head=head)
+        file = path_in(place.home, Path(path).absolute()) if path else ""
+        subject = RevisionsSubject(path=file, base=base, head=head)
         log = (await open_review(here, subject)).log
         served = read(place.state)
         if served is None or served.is_gone:

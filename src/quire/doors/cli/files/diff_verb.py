@@ -47,11 +47,11 @@ def diff_verb(
       quire diff HEAD sales.ipynb
       quire diff main HEAD sales.py
       quire diff main...HEAD sales.ipynb --html review.html
-      quire diff main...HEAD sales.ipynb --review
+      quire diff main...HEAD --review
 
     Formats may differ. With --json, the operations that `quire patch` applies; docs/reference/diff.md lists them.
-    --review opens the review of a file at two revisions in the web app, where cells and lines are commented on; the same
-    revisions have one review.
+    --review opens the review of a branch in the web app, with all notebooks that it changes, or of the one that is named:
+    there cells and lines are commented on. The same revisions have one review.
 
     Exit status 0: there is no difference; 1: there is one. With --review: 0.
     """

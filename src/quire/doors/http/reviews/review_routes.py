@@ -7,14 +7,18 @@ from typing import Annotated
 from litestar.params import FromPath
 from msgspec import Meta
 
-from ....core.events import ReviewAnswer, ReviewSubject
+from ....core.errors import BadInput
+from ....core.events import ReviewAnswer, ReviewSubject, RevisionsSubject
 from ....core.ids import LogId
 from ....verbs.answers.answer import Here
 from ....verbs.reviews.answer_review import ReviewVerdict
 from ....verbs.reviews.answer_review import answer_review as give_answer
+from ....verbs.reviews.branch_files import BranchReviews, branch_reviews
 from ....verbs.reviews.open_review import ReviewOpening
 from ....verbs.reviews.open_review import open_review as begin
-from ....verbs.reviews.review_content import ReviewContent, review_content
+from ....verbs.reviews.review_checks import ReviewChecks
+from ....verbs.reviews.review_checks import review_checks as find_checks
+from ....verbs.reviews.review_content import ReviewContent, review_content, review_of
 from ....verbs.reviews.review_list import ReviewSummary, open_reviews
 from ....workspace.local import LocalWorkspace
 from ....workspace.wire.bodies import Body, Number
@@ -46,9 +50,10 @@ async def reviews(request: Asking, workspace: Asked) -> list[ReviewSummary]:
 
 @route("POST", "/api/reviews", "open_review", tag="reviews", body=ReviewWanted, answer=ReviewOpening)
 async def open_review(request: Asking, workspace: Asked) -> ReviewOpening:
-    """Open the review of a proposal, of what was fixed in a run, or of a file at two revisions of git.
+    """Open the review of a proposal, of what was fixed in a run, or of two revisions of git.
 
-    The same subject has one review: whoever opens it again is answered with that. Beginning one needs `edit`.
+    Those of one file, or, with an empty `path`, of all notebooks of a branch: each of them has a review of its own. The
+    same subject has one review: whoever opens it again is answered with that. Beginning one needs `edit`.
     """
     wanted = await body_of(request, ReviewWanted)
     return await while_there(request, begin(_here(request, workspace), wanted.subject, wanted.name))
@@ -56,13 +61,33 @@ async def open_review(request: Asking, workspace: Asked) -> ReviewOpening:
 
 @route("GET", "/api/reviews/{log}", "review", tag="reviews", answer=ReviewContent)
 async def review(request: Asking, log: FromPath[str], workspace: Asked) -> ReviewContent:
-    """What there is to see in a review: the rows of `quire diff`, outputs on both sides, results, checks.
+    """What there is to see in a review: the rows of `quire diff`, outputs on both sides, results; of a branch, its files.
 
     Revisions are looked up each time: a branch that has moved on shows what it is now. Comments, answers and who has
     looked at what are in the notebook of the same id.
     """
     id = LogId(checked(log, "Log"))
     return await while_there(request, review_content(_here(request, workspace), id))
+
+
+@route("GET", "/api/reviews/{log}/checks", "review_checks", tag="reviews", answer=ReviewChecks)
+async def review_checks(request: Asking, log: FromPath[str], workspace: Asked) -> ReviewChecks:
+    """What the checks of a review come to: static ones of what is proposed, and how it ran at that commit.
+
+    Nothing is run. Of revisions, runs count that this workspace recorded at those commits, and their results are compared.
+    """
+    id = LogId(checked(log, "Log"))
+    return await while_there(request, find_checks(_here(request, workspace), id))
+
+
+@route("GET", "/api/reviews/{log}/branch", "review_branch", tag="reviews", answer=BranchReviews)
+async def review_branch(request: Asking, log: FromPath[str], workspace: Asked) -> BranchReviews:
+    """The reviews beside one of a file: the branch's own, and those of its notebooks, in their order."""
+    here = _here(request, workspace)
+    subject = (await review_of(here, LogId(checked(log, "Log"))))[0].subject
+    if not isinstance(subject, RevisionsSubject):
+        raise BadInput(f"{log} is a review of no branch: only those of revisions have others beside them.")
+    return await while_there(request, branch_reviews(here, subject))
 
 
 @route("POST", "/api/reviews/{log}/answer", "answer_review", tag="reviews", body=ReviewAnswerBody, answer=ReviewVerdict)
@@ -81,4 +106,4 @@ def _here(request: Asking, workspace: LocalWorkspace) -> Here:
     return Here(workspace=workspace, folder=door_of(request).folder)
 
 
-ROUTES = [reviews, open_review, review, answer_review]
+ROUTES = [reviews, open_review, review, review_checks, review_branch, answer_review]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -76,6 +77,15 @@ def check_static(path: str, checks: frozenset[str] = DEFAULT_CHECKS) -> Notebook
     return _verdict(given, findings, list(dict.fromkeys(faults)), warnings, time.monotonic() - began)
 
 
+def sheet_findings(sheet: Sheet, folder: Path, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield what is found in a notebook that is in no file: declarations, parameters, names and secrets."""
+    yield from _declarations(sheet)
+    for find in (unused_parameters, undefined_names):
+        with contextlib.suppress(BadInput):  # declarations that cannot be read are told once
+            yield from find(sheet)
+    yield from secrets_in(sheet, folder, environ)
+
+
 def _verdict(
     given: StaticCheck, findings: Sequence[Finding], faults: list[str], warnings: Sequence[str], seconds: float
 ) -> NotebookVerdict:
@@ -107,15 +117,19 @@ def _verdict(
 
 def _format(given: StaticCheck) -> Iterator[Finding]:
     """What it declares can be read; so can what it says about its check."""
-    for read in (declared, declared_results, needs_of):
-        try:
-            read(given.sheet)
-        except BadInput as error:
-            yield Finding(check="format", message=str(error))
+    yield from _declarations(given.sheet)
     try:
         plan_notebook(given.path, CheckOptions())
     except BadInput as error:
         yield Finding(check="format", message=str(error).removeprefix(f"{given.path}: "))
+
+
+def _declarations(sheet: Sheet) -> Iterator[Finding]:
+    for read in (declared, declared_results, needs_of):
+        try:
+            read(sheet)
+        except BadInput as error:
+            yield Finding(check="format", message=str(error))
 
 
 def _outputs(given: StaticCheck) -> Iterator[Finding]:
