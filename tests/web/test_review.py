@@ -206,6 +206,52 @@ def test_diff_opens_the_review_that_the_page_shows(app: App, branch: str) -> Non
     context.close()
 
 
+def test_a_branch_is_walked_from_notebook_to_notebook(app: App, page: Page, branch: str) -> None:
+    for name, text in (("a.py", "# %%\nprint(1)\n"), ("z.py", "# %%\nprint(unknown)\n")):
+        (app.folder / name).write_text(text)
+        git(app.folder, "add", name)
+    git(app.folder, "commit", "-qm", "more")
+    whole = review_of(app, {"kind": "revisions", "path": "", "base": "main", "head": branch})
+    files = show(app, page, whole)
+    expect(page.get_by_role("status").first).to_contain_text("3 notebooks · 0 answered")
+    expect(files).to_have_text(["a.py", PATH, "z.py"])
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    beside = page.get_by_role("navigation", name="Notebooks of the branch")
+    expect(beside).to_contain_text("Notebook 1 of 3")
+    expect(page.locator("[data-change]")).to_have_count(1)
+    page.keyboard.press("y")
+    expect(page.get_by_role("region", name="Answer")).to_contain_text("accepted it")
+    # After its last change comes the next notebook, and back again; F and B skip one.
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(beside).to_contain_text("Notebook 2 of 3")
+    expect(page.locator("[data-change]")).to_have_count(2)
+    page.keyboard.press("f")
+    expect(beside).to_contain_text("Notebook 3 of 3")
+    checks = page.get_by_role("region", name="Checks")
+    expect(checks).to_contain_text("Names are defined before they are used: failed, cell 1, line 1: unknown is used")
+    expect(checks).to_contain_text("Runs from top to bottom: not known, no run of this commit is recorded here")
+    page.keyboard.press("b")
+    expect(beside).to_contain_text("Notebook 2 of 3")
+    page.keyboard.press("u")
+    expect(page.get_by_role("status").first).to_contain_text("3 notebooks · 1 answered")
+    expect(page.get_by_role("list", name="Notebooks").get_by_role("listitem").first).to_contain_text("accepted")
+    found: list[str] = []
+    for scheme, width in (("light", 1280), ("dark", 400)):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.set_viewport_size({"width": width, "height": 900})
+        found += serious(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{width}: wider than the window"
+    assert found == []
+
+
+def test_diff_opens_the_review_of_a_branch_by_its_name(app: App, branch: str) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        told = pool.submit(QuickFolder(app.folder).quire, "diff", "main...HEAD", "--review", "--json").result()
+    assert told["review"] == review_of(app, {"kind": "revisions", "path": "", "base": "main", "head": branch})
+
+
 # ---- Proposals
 
 

@@ -73,7 +73,8 @@ def _branches(folder: Path) -> None:
     ):
         git(folder, "checkout", "-qB", branch)
         (folder / PATH).write_text(text)
-        git(folder, "add", PATH)
+        (folder / "notebooks/orders.py").write_text(f"# %%\nmonths = {12 if branch == 'main' else 6}\nprint(months)\n")
+        git(folder, "add", "notebooks")
         git(folder, "commit", "-qm", branch)
 
 
@@ -117,6 +118,10 @@ def test_the_page_of_a_review_in_every_look(app: App, page: Page, tmp_path: Path
     expect(changes.first).to_be_focused()
     expect(changes.last.locator("iframe, img, svg").first).to_be_attached()
     camera.study("review")
+    checks = page.get_by_role("region", name="Checks")
+    expect(checks).to_contain_text("1 failed, 3 passed, 1 not known")
+    page.get_by_role("main").evaluate("document.scrollingElement.scrollTop = 0")
+    camera.study("review-checks")
     page.get_by_role("button", name="Ask for a change").click()
     camera.study("review-change")
     page.keyboard.press("Escape")
@@ -136,6 +141,9 @@ def test_the_page_of_a_review_in_every_look(app: App, page: Page, tmp_path: Path
     page.goto(app.url)
     expect(page.get_by_role("region", name="Reviews").get_by_role("listitem")).to_have_count(2)
     camera.study("review-home")
+    whole = review_of(app, {**subject, "path": ""})
+    show(app, page, whole)
+    camera.study("review-branch")
     same = review_of(app, {**subject, "head": "main"})
     show(app, page, same)
     expect(page.locator("main")).to_contain_text("Nothing differs")

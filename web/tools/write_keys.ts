@@ -1,4 +1,4 @@
-/** Write the keys of a notebook and of home as JSON to stdout: docs/generate.py makes docs/reference/keys.md of it. */
+/** Write the keys of a notebook, of home and of a review as JSON to stdout: docs/generate.py makes docs/reference/keys.md of it. */
 
 import { globSync, readFileSync } from "node:fs"
 
@@ -33,10 +33,16 @@ function actionRows(text: string): Row[] {
   })
 }
 
+/** The keys of a review. Its table stands beside what draws the page, which Node does not read: it is read as text. */
+function reviewRows(): Row[] {
+  const text = readFileSync(`${import.meta.dirname}/../src/review/actions.ts`, "utf-8")
+  return [...text.matchAll(/\{ keys: "([^"]+)", title: "([^"]+)"/g)].map(([, keys = "", title = ""]) => ({ title, keys: [keys] }))
+}
+
 const groups: [title: string, rows: readonly Row[]][] = GROUPS.map((group) => [
   group,
   ACTIONS.filter((action) => action.group === group && action.keys.length).map(({ title, keys, mode }) => ({ title, keys, mode })),
 ])
 groups.push(["Panels", panelRows()], ["In the editor", EDITOR_KEYS.map(({ title, keys }) => ({ title, keys }))])
-groups.push(["On the home page", HOME_KEYS.map(({ title, keys }) => ({ title, keys: [keys] }))])
+groups.push(["On the home page", HOME_KEYS.map(({ title, keys }) => ({ title, keys: [keys] }))], ["On the page of a review", reviewRows()])
 process.stdout.write(JSON.stringify(groups.filter(([, rows]) => rows.length)))

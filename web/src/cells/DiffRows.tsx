@@ -53,7 +53,7 @@ export function DiffRows({ compared, outputs, labels, extras }: DiffRowsProps) {
   // Of a thousand changes those that fill the window come first; the others follow at once, without holding it up.
   const count = useDeferredValue(groups.length, FIRST_GROUPS)
   return (
-    <div ref={list} className={css["rows"]} data-diff-rows>
+    <div ref={list} className={css["rows"]} data-diff-rows aria-busy={count < groups.length}>
       {compared.facts.length > 0 && (
         <section className={css["row"]} aria-label="The notebook" data-change tabIndex={-1}>
           <h2 className={css["head"]}>Notebook</h2>

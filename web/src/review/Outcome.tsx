@@ -53,25 +53,37 @@ function valueText(value: Json | undefined): string {
 const MARKS: Readonly<Record<ReviewCheck["status"], { readonly icon: IconName; readonly word: string }>> = {
   passed: { icon: "check", word: "passed" },
   failed: { icon: "cross", word: "failed" },
-  skipped: { icon: "minus", word: "skipped" },
+  skipped: { icon: "minus", word: "not known" },
 }
 
-export function Checks({ checks }: { readonly checks: readonly ReviewCheck[] }) {
-  if (checks.length === 0) return null
+/** In one line, so that nothing moves when they come; in full where one failed, or on request. Null: they are looked up. */
+export function Checks({ checks }: { readonly checks: readonly ReviewCheck[] | null }) {
+  const hasFailed = checks?.some(({ status }) => status === "failed") ?? false
   return (
     <section className={css["box"]} aria-labelledby="checks">
-      <h2 id="checks">Checks</h2>
-      <ul className={css["checks"]}>
-        {checks.map(({ name, status, text }) => (
-          <li key={name} data-status={status}>
-            <Icon name={MARKS[status].icon} size={14} />
-            <span>
-              <b>{visible(name)}</b> {MARKS[status].word}
-              {text && <>: {visible(text)}</>}
-            </span>
-          </li>
-        ))}
-      </ul>
+      <details key={String(hasFailed)} open={hasFailed}>
+        <summary className={css["checksHead"]}>
+          <h2 id="checks">Checks</h2>
+          <span className={css["soft"]}>{checks === null ? "…" : checksInWords(checks)}</span>
+        </summary>
+        <ul className={css["checks"]}>
+          {checks?.map(({ name, status, text, run }) => (
+            <li key={name} data-status={status}>
+              <Icon name={MARKS[status].icon} size={14} />
+              <span>
+                <b>{visible(name)}</b>: {MARKS[status].word}
+                {text && <>, {visible(text)}</>} {run && <a href={`/runs/${encodeURIComponent(run)}`}>Its run</a>}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </details>
     </section>
   )
+}
+
+function checksInWords(checks: readonly ReviewCheck[]): string {
+  const states = ["failed", "passed", "skipped"] as const
+  const counts = states.map((state) => [checks.filter(({ status }) => status === state).length, MARKS[state].word] as const)
+  return counts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(", ")
 }

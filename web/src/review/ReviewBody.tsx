@@ -5,9 +5,10 @@ import { useCallback, useEffect, useMemo, useState } from "react"
 import { readContext } from "../cells/output_context.ts"
 import { changesInWords, DiffRows } from "../cells/DiffRows.tsx"
 import { whyNotAnswer } from "../core/proposals.ts"
+import type { ReviewSubject } from "../core/types.gen.ts"
 import { visible } from "../core/visible.ts"
 import { useField } from "../hooks/values.ts"
-import { answerReview } from "../sync/api_reviews.ts"
+import { answerReview, goToReview } from "../sync/api_reviews.ts"
 import type { ReviewContent } from "../sync/api_reviews.ts"
 import { Button } from "../ui/Button.tsx"
 import { EmptyState } from "../ui/EmptyState.tsx"
@@ -19,12 +20,15 @@ import type { ReviewActs } from "./actions.ts"
 import { AnswerBar } from "./AnswerBar.tsx"
 import type { Asked } from "./AnswerBar.tsx"
 import type { ReviewComments, ReviewContext } from "./comments_part.ts"
+import { BranchFiles, filesInWords, isOfBranch } from "./BranchFiles.tsx"
 import { Effects } from "./Effects.tsx"
+import { FilePlace } from "./FilePlace.tsx"
 import { Checks, Results } from "./Outcome.tsx"
 import { placesOf, selectionOf } from "./places.ts"
 import css from "./Review.module.css"
 import { useExtras } from "./row_extras.tsx"
-import { DECIDED, subjectPath, subjectWords, whyNotWords } from "./words.ts"
+import { useChecks, useFilePlaces } from "./use_beside.ts"
+import { DECIDED, reviewPath, subjectPath, subjectWords, whyNotWords } from "./words.ts"
 
 interface Props {
   readonly context: ReviewContext
@@ -77,6 +81,8 @@ export function ReviewBody({ context, content, problem, comments, nonce }: Props
     },
     [parts.api, log, proposal, count, left, context],
   )
+  const found = useChecks(parts.api, log, content !== null, review?.answered_at)
+  const beside = useFilePlaces(parts.api, log, review?.subject, content !== null)
   const extras = useExtras({ context, content, comments, places, mine, left, onLeave: leave, isSelectable: proposal !== null && proposal.changes.length > 1 && isOpen })
   const acts = useMemo<ReviewActs>(
     () => ({
@@ -87,8 +93,13 @@ export function ReviewBody({ context, content, problem, comments, nonce }: Props
         if (given !== "accepted") setAsked(given)
         else if (whyNot === null) answer(given, "")
       },
+      goToFile: (by) => {
+        const other = by === 0 ? beside?.branch : (by < 0 ? beside?.before : beside?.next)?.log
+        if (other) location.assign(reviewPath(other))
+        return Boolean(other)
+      },
     }),
-    [extras.acts, mayComment, comments, context, isOpen, isBusy, whyNot, answer],
+    [extras.acts, mayComment, comments, context, isOpen, isBusy, whyNot, answer, beside],
   )
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
@@ -117,10 +128,11 @@ export function ReviewBody({ context, content, problem, comments, nonce }: Props
   const path = subjectPath(review.subject)
   const changed = content?.rows.filter(({ state }) => state !== "same") ?? []
   const seen = content?.rows.filter((row, index) => row.state !== "same" && mine.get(row.cell) === content.versions[index]).length ?? 0
-  const isSame = content !== null && changed.length === 0 && content.facts.length === 0
+  const isBranch = isOfBranch(review.subject)
+  const isSame = content !== null && !isBranch && changed.length === 0 && content.facts.length === 0
   return (
     <>
-      <Header>{path ? <a href={path}>{content?.subject_name ?? "Notebook"}</a> : <span>{review.subject.kind === "revisions" ? review.subject.path : ""}</span>}</Header>
+      <Header>{path ? <a href={path}>{content?.subject_name ?? "Notebook"}</a> : <span>{review.subject.kind === "revisions" ? review.subject.path || review.subject.head : ""}</span>}</Header>
       <main id="main" className={css["page"]} tabIndex={-1} data-review={log} aria-busy={content === null && problem === null}>
         <h1>{visible(name)}</h1>
         {content && (
@@ -129,6 +141,7 @@ export function ReviewBody({ context, content, problem, comments, nonce }: Props
             {proposal?.why && <>: “{visible(proposal.why)}”</>}
           </p>
         )}
+        {beside && <FilePlace places={beside} />}
         {problem !== null && (
           <p className={css["problem"]} role="alert">
             {problem}
@@ -142,7 +155,7 @@ export function ReviewBody({ context, content, problem, comments, nonce }: Props
         {proposal && proposal.state !== "open" && <p className={css["note"]}>{DECIDED[proposal.state]} It is shown as it was when it was proposed.</p>}
         {content && (
           <p className={css["summary"]} role="status">
-            <b>{changesInWords(content.rows)}</b>
+            <b>{content.files ? filesInWords(content.files) : changesInWords(content.rows)}</b>
             {changed.length > 0 && <span>{` · ${seen} of ${changed.length} looked at`}</span>}
             {changed.length > 0 && (
               <span className={css["hint"]}>
@@ -151,8 +164,9 @@ export function ReviewBody({ context, content, problem, comments, nonce }: Props
             )}
           </p>
         )}
-        {content && <Results results={content.results} labels={content.labels} />}
-        {content && <Checks checks={content.checks} />}
+        {content && <Results results={found?.results.length ? found.results : content.results} labels={content.labels} />}
+        {content?.files && <BranchFiles files={content.files} onBegin={(path) => void goToReview(context, { ...review.subject, path } as ReviewSubject)} />}
+        {content && !isBranch && <Checks checks={found?.checks ?? null} />}
         <section className={css["talk"]} aria-label="Comments on the review">
           {places.others.length > 0 && <h2>Comments on the review</h2>}
           <comments.Threads context={context} threads={places.others} target="notebook" label="Comment on the review" about={{ cell: null }} />
@@ -163,7 +177,7 @@ export function ReviewBody({ context, content, problem, comments, nonce }: Props
           )}
         </section>
         {isSame && <EmptyState title="Nothing differs">Both sides have the same cells and outputs.</EmptyState>}
-        {content && <DiffRows compared={content} outputs={outputs} labels={{ old: content.labels[0], new: content.labels[1] }} extras={extras.rows} />}
+        {content && !isBranch && <DiffRows compared={content} outputs={outputs} labels={{ old: content.labels[0], new: content.labels[1] }} extras={extras.rows} />}
         {proposal && proposal.effects.length > 0 && <Effects proposal={proposal} content={content} left={left} onLeave={leave} isSelectable={isOpen && count > 1} />}
         <AnswerBar
           review={review}

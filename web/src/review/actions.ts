@@ -8,6 +8,8 @@ export interface ReviewActs {
   readonly toggleChosen: (cell: string) => void
   readonly comment: (cell: string | null) => void
   readonly answer: (answer: "accepted" | "declined" | "change_asked") => void
+  /** Go to another file of the branch, or to the list of them (0). Returns whether there is one. */
+  readonly goToFile: (by: -1 | 0 | 1) => boolean
 }
 
 export interface ReviewAction {
@@ -18,8 +20,11 @@ export interface ReviewAction {
 }
 
 export const REVIEW_ACTIONS: readonly ReviewAction[] = [
-  { keys: "J", title: "Next change", do: () => goToChange(rows(), 1) },
-  { keys: "K", title: "Previous change", do: () => goToChange(rows(), -1) },
+  { keys: "J", title: "Next change; after the last one, the next notebook of the branch", do: (acts) => walk(acts, 1) },
+  { keys: "K", title: "Previous change; before the first one, the notebook before", do: (acts) => walk(acts, -1) },
+  { keys: "F", title: "Next notebook of the branch", do: (acts) => acts.goToFile(1) },
+  { keys: "B", title: "Notebook before", do: (acts) => acts.goToFile(-1) },
+  { keys: "U", title: "All notebooks of the branch", do: (acts) => acts.goToFile(0) },
   { keys: "V", title: "Looked at, or look again", do: (acts) => onCell((cell) => acts.toggleReviewed(cell)) },
   { keys: "C", title: "Comment on the cell, or on the review", do: (acts) => (acts.comment(focusedCell()), true) },
   { keys: "L", title: "To the lines of the cell", do: () => goToLine(0) },
@@ -41,6 +46,16 @@ export function pressed(event: KeyboardEvent, acts: ReviewActs): boolean {
 
 function rows(): HTMLElement | null {
   return document.querySelector<HTMLElement>("[data-diff-rows]")
+}
+
+function walk(acts: ReviewActs, by: -1 | 1): boolean {
+  const list = rows()
+  const changes = [...(list?.querySelectorAll("[data-change]") ?? [])]
+  const at = changes.findIndex((change) => change.contains(document.activeElement))
+  const isAtEnd = at >= 0 && changes[at + by] === undefined
+  // While the last ones are still being drawn, the end is not known.
+  if (isAtEnd && list?.ariaBusy !== "true" && acts.goToFile(by)) return true
+  return goToChange(list, by)
 }
 
 function focusedCell(): string | null {

@@ -11,6 +11,10 @@ export function subjectPath(subject: ReviewSubject): string | null {
   return at(subject.kind === "run" ? "runs" : "notebooks", subject.log)
 }
 
+export function reviewPath(log: LogId): string {
+  return `/reviews/${encodeURIComponent(log)}`
+}
+
 /** What is compared with what: "codex proposes for sales", "sales.py: main … feature". */
 export function subjectWords({ subject, proposal, subject_name: name }: ReviewContent, me: ActorId): string {
   switch (subject.kind) {
@@ -19,7 +23,7 @@ export function subjectWords({ subject, proposal, subject_name: name }: ReviewCo
     case "run":
       return `What was changed in run ${name} since it ended`
     case "revisions":
-      return `${subject.path}: what ${subject.head} changes since it left ${subject.base}`
+      return subject.path === "" ? `All notebooks that ${subject.head} changes since it left ${subject.base}` : `${subject.path}: what ${subject.head} changes since it left ${subject.base}`
   }
 }
 

@@ -20,7 +20,41 @@ export interface ReviewCheck {
   readonly name: string
   readonly status: "passed" | "failed" | "skipped"
   readonly text: string
+  /** The first cell in which it found something. */
   readonly cell: CellId | null
+  /** The run that it is about. */
+  readonly run: LogId | null
+}
+
+/** What is looked up after the page is there: checks, and the results of runs on both sides. */
+export interface ReviewChecks {
+  readonly checks: readonly ReviewCheck[]
+  readonly results: readonly ReviewResult[]
+}
+
+/** A notebook of a branch, and how far its review is. */
+export interface ReviewedFile {
+  readonly path: string
+  /** Its review; null where none was begun. */
+  readonly log: LogId | null
+  readonly changed: number
+  readonly added: number
+  readonly removed: number
+  readonly moved: number
+  readonly cells: number
+  readonly looked_at: number
+  /** Threads that are not resolved. */
+  readonly comments: number
+  readonly answer: ReviewAnswer
+  readonly answered_by: ActorId | null
+  /** Why it cannot be compared. */
+  readonly fault: string
+}
+
+/** The reviews of a branch: its own, null where none was begun, and those of its notebooks. */
+export interface BranchReviews {
+  readonly log: LogId | null
+  readonly files: readonly Pick<ReviewedFile, "path" | "log">[]
 }
 
 export interface ReviewContent {
@@ -41,7 +75,8 @@ export interface ReviewContent {
   readonly facts: readonly DiffFact[]
   readonly language: string
   readonly results: readonly ReviewResult[]
-  readonly checks: readonly ReviewCheck[]
+  /** Of the review of a branch: its notebooks. It has no rows of its own. */
+  readonly files: readonly ReviewedFile[] | null
   readonly proposal: ProposalFound | null
   /** Why the changes no longer fit the notebook as it is. */
   readonly problem: string
