@@ -82,6 +82,13 @@ def _matches(
 def _compared(
     old: Sequence[Hashable], new: Sequence[Hashable], i1: int, i2: int, j1: int, j2: int
 ) -> Iterator[CommonBlock]:
+    # One word in the place of another is what most changes are; difflib takes longer to be made than to find that.
+    if i2 - i1 == 1 or j2 - j1 == 1:
+        one, others = (old[i1], new[j1:j2]) if i2 - i1 == 1 else (new[j1], old[i1:i2])
+        if one in others:
+            at = others.index(one)
+            yield CommonBlock(i1, j1 + at, 1) if i2 - i1 == 1 else CommonBlock(i1 + at, j1, 1)
+        return
     matcher = difflib.SequenceMatcher(None, old[i1:i2], new[j1:j2], autojunk=False)
     for block in matcher.get_matching_blocks():
         yield CommonBlock(i1 + block.a, j1 + block.b, block.size)
