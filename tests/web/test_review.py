@@ -246,6 +246,22 @@ def test_a_branch_is_walked_from_notebook_to_notebook(app: App, page: Page, bran
     assert found == []
 
 
+def test_of_many_changes_the_first_come_first_and_the_last_can_be_reached(app: App, page: Page, branch: str) -> None:
+    cells = [f"# %%\nvalue = {number}\n" for number in range(60)]
+    git(app.folder, "checkout", "-q", "main")
+    (app.folder / "many.py").write_text("\n".join(cells))
+    git(app.folder, "add", "many.py")
+    git(app.folder, "commit", "-qm", "many")
+    git(app.folder, "checkout", "-qb", f"{branch}-many")
+    (app.folder / "many.py").write_text("\n".join(cells).replace("value", "other"))
+    git(app.folder, "commit", "-qam", "all of them")
+    subject = {"kind": "revisions", "path": "many.py", "base": "main", "head": f"{branch}-many"}
+    changes = show(app, page, review_of(app, subject))
+    expect(page.get_by_role("status").first).to_contain_text("60 changed of 60 cells")
+    expect(changes).to_have_count(60)
+    expect(changes.last).to_contain_text("other = 59")
+
+
 def test_diff_opens_the_review_of_a_branch_by_its_name(app: App, branch: str) -> None:
     with ThreadPoolExecutor(1) as pool:
         told = pool.submit(QuickFolder(app.folder).quire, "diff", "main...HEAD", "--review", "--json").result()

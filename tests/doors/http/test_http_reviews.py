@@ -137,6 +137,20 @@ async def test_rows_of_a_review_are_those_of_the_page_that_diff_writes_in_the_sa
     assert found["labels"] == ["at main", "at feature"]
 
 
+async def test_the_first_changes_of_many_come_whole_and_all_can_be_counted(here: Client) -> None:
+    log = (await here.ask("POST", "/api/reviews", json={"subject": _subject()}))["log"]
+    whole = await here.ask("GET", f"/api/reviews/{log}")
+    part = await here.ask("GET", f"/api/reviews/{log}", params={"first": 2})
+    assert (whole["is_partial"], part["is_partial"]) == (False, True)
+    assert part["rows"][:3] == whole["rows"][:3]
+    assert [(row["cell"], row["state"]) for row in part["rows"]] == [
+        (row["cell"], row["state"]) for row in whole["rows"]
+    ]
+    assert part["versions"] == whole["versions"]
+    assert (part["rows"][3]["lines"], part["rows"][3]["new"]["source"]) == ([], "")
+    assert (await here.ask("GET", f"/api/reviews/{log}", params={"first": 3})) == whole
+
+
 async def test_the_same_subject_opens_the_same_review_and_keeps_its_title(
     here: Client, workspace: LocalWorkspace
 ) -> None:

@@ -22,6 +22,8 @@ export interface DiffRowsProps {
   /** What the two sides are called, for screen readers and above outputs: "at event 12", "now". */
   readonly labels: { readonly old: string; readonly new: string }
   readonly extras?: DiffExtras
+  /** Whether rows behind the first changes are without what they show yet: they are not drawn. */
+  readonly isPartial?: boolean
 }
 
 /** A line of one side of a changed cell; counts from 1. */
@@ -46,12 +48,12 @@ export interface DiffExtras {
 
 const FIRST_GROUPS = 30
 
-export function DiffRows({ compared, outputs, labels, extras }: DiffRowsProps) {
+export function DiffRows({ compared, outputs, labels, extras, isPartial = false }: DiffRowsProps) {
   const list = useRef<HTMLDivElement>(null)
   useChangeKeys(list, extras === undefined)
   const groups = useMemo(() => grouped(compared.rows), [compared.rows])
   // Of a thousand changes those that fill the window come first; the others follow at once, without holding it up.
-  const count = useDeferredValue(groups.length, FIRST_GROUPS)
+  const count = useDeferredValue(isPartial ? Math.min(groups.length, FIRST_GROUPS) : groups.length, FIRST_GROUPS)
   return (
     <div ref={list} className={css["rows"]} data-diff-rows aria-busy={count < groups.length}>
       {compared.facts.length > 0 && (

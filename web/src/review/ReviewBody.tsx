@@ -81,8 +81,8 @@ export function ReviewBody({ context, content, problem, comments, nonce }: Props
     },
     [parts.api, log, proposal, count, left, context],
   )
-  const found = useChecks(parts.api, log, content !== null, review?.answered_at)
-  const beside = useFilePlaces(parts.api, log, review?.subject, content !== null)
+  const found = useChecks(parts.api, log, content !== null && !content.is_partial, review?.answered_at)
+  const beside = useFilePlaces(parts.api, log, review?.subject, content !== null && !content.is_partial)
   const extras = useExtras({ context, content, comments, places, mine, left, onLeave: leave, isSelectable: proposal !== null && proposal.changes.length > 1 && isOpen })
   const acts = useMemo<ReviewActs>(
     () => ({
@@ -177,7 +177,7 @@ export function ReviewBody({ context, content, problem, comments, nonce }: Props
           )}
         </section>
         {isSame && <EmptyState title="Nothing differs">Both sides have the same cells and outputs.</EmptyState>}
-        {content && !isBranch && <DiffRows compared={content} outputs={outputs} labels={{ old: content.labels[0], new: content.labels[1] }} extras={extras.rows} />}
+        {content && !isBranch && <DiffRows compared={content} isPartial={content.is_partial} outputs={outputs} labels={{ old: content.labels[0], new: content.labels[1] }} extras={extras.rows} />}
         {proposal && proposal.effects.length > 0 && <Effects proposal={proposal} content={content} left={left} onLeave={leave} isSelectable={isOpen && count > 1} />}
         <AnswerBar
           review={review}

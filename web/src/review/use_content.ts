@@ -16,10 +16,13 @@ export interface Found {
 /** Begin to read a review before its page is there: `useContent` takes what comes, once. */
 export function readAhead(api: Api, log: LogId): void {
   if (AHEAD.has(log)) return
-  const reading = readReview(api, log)
+  const reading = readReview(api, log, FIRST_CHANGES)
   reading.catch(() => AHEAD.delete(log)) // whoever has taken it is told
   AHEAD.set(log, reading)
 }
+
+/** So many changes fill the window: of a large notebook, the others are read when these are there. */
+const FIRST_CHANGES = 30
 
 const AHEAD = new Map<LogId, Promise<ReviewContent>>()
 
@@ -42,10 +45,15 @@ export function useContent(api: Api, log: LogId, version: unknown): Found {
   }, [])
   useEffect(() => {
     let isGone = false
-    reading(api, log).then(
-      (content) => isGone || setFound({ content, problem: null }),
-      (error: unknown) => isGone || setFound(({ content }) => ({ content, problem: error instanceof Error ? error.message : String(error) })),
-    )
+    const show = (content: ReviewContent): Promise<void> | undefined => {
+      if (isGone) return undefined
+      // What was whole before stays until all of it is there again.
+      setFound((before) => (content.is_partial && before.content !== null ? before : { content, problem: null }))
+      return content.is_partial ? readReview(api, log).then(show) : undefined
+    }
+    reading(api, log)
+      .then(show)
+      .catch((error: unknown) => isGone || setFound(({ content }) => ({ content, problem: error instanceof Error ? error.message : String(error) })))
     return () => void (isGone = true)
   }, [api, log, version, visits])
   return found

@@ -77,6 +77,8 @@ export interface ReviewContent {
   readonly results: readonly ReviewResult[]
   /** Of the review of a branch: its notebooks. It has no rows of its own. */
   readonly files: readonly ReviewedFile[] | null
+  /** Whether rows behind the first changes are without what they show: all of it is on its way. */
+  readonly is_partial: boolean
   readonly proposal: ProposalFound | null
   /** Why the changes no longer fit the notebook as it is. */
   readonly problem: string
@@ -101,8 +103,9 @@ export interface ReviewSummary {
   readonly comments: number
 }
 
-export async function readReview({ requests }: Api, log: LogId): Promise<ReviewContent> {
-  const content = await requests.read<ReviewContent>(address(["reviews", log]))
+/** With `first`, so many changes whole and the others without what they show. */
+export async function readReview({ requests }: Api, log: LogId, first?: number): Promise<ReviewContent> {
+  const content = await requests.read<ReviewContent>(address(["reviews", log], { first }))
   return { ...content, rows: readRows(content.rows) }
 }
 

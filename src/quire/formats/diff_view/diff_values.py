@@ -6,7 +6,7 @@ hashes of their blobs: no blob is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
@@ -83,13 +83,13 @@ class DiffRows(msgspec.Struct, frozen=True, kw_only=True):
     """Of the code of the new side, in lower case."""
 
 
-def diff_rows(old: Notebook, new: Notebook) -> DiffRows:
-    """Return how two notebooks differ, cell by cell."""
+def diff_rows(old: Notebook, new: Notebook, first: int | None = None) -> DiffRows:
+    """Return how two notebooks differ, cell by cell; the lines of the first changes only, if so many are asked for."""
     sheets = comparable_sheet(old), comparable_sheet(new)
     found = diff(*sheets)
     of_notebook = [each for each in found.operations if isinstance(each, d.MetadataSetOp | d.ExtraSet)]
     return DiffRows(
-        rows=tuple(_row(row, old, new) for row in rows(found, *sheets)),
+        rows=tuple(_rows(rows(found, *sheets), old, new, first)),
         facts=_facts(of_notebook),
         language=sheets[1].language,
     )
@@ -102,7 +102,16 @@ def comparable_sheet(notebook: Notebook) -> Sheet:
     return sheet_of(notebook, {ref.hash: f'"{ref.hash}"'.encode() for ref in refs})
 
 
-def _row(row: ChangeRow, old: Notebook, new: Notebook) -> DiffRow:
+def _rows(found: Iterable[ChangeRow], old: Notebook, new: Notebook, first: int | None) -> Iterator[DiffRow]:
+    left = first
+    for row in found:
+        made = _row(row, old, new, with_lines=left is None or left > 0)
+        if left is not None and made.state != "same":
+            left -= 1
+        yield made
+
+
+def _row(row: ChangeRow, old: Notebook, new: Notebook, *, with_lines: bool) -> DiffRow:
     state = _state(row)
     changed = state != "same"
     return DiffRow(
@@ -112,7 +121,7 @@ def _row(row: ChangeRow, old: Notebook, new: Notebook) -> DiffRow:
         tags=row.cell.tags,
         old=_side(old, row.old.id, row.old_number, with_outputs=changed) if row.old is not None else None,
         new=_side(new, row.new.id, row.new_number, with_outputs=changed) if row.new is not None else None,
-        lines=tuple(_pair(pair) for pair in source_pairs(row)),
+        lines=tuple(_pair(pair) for pair in source_pairs(row)) if with_lines else (),
         facts=_facts(row.operations),
         outputs_differ=_outputs_differ(row),
     )

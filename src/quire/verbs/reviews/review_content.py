@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from ...core.errors import NotFound
 from ...core.events import ReviewSubject, RevisionsSubject
@@ -52,6 +53,8 @@ class ReviewContent(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[DiffFact, ...]
     language: str
     results: tuple[ReviewResult, ...]
+    is_partial: bool = False
+    """Whether rows behind the first changes are without lines, sources and outputs."""
     files: tuple[ReviewedFile, ...] | None = None
     """Of the review of a branch: its notebooks. It has no rows of its own."""
     proposal: ProposalFound | None = None
@@ -59,14 +62,17 @@ class ReviewContent(msgspec.Struct, frozen=True, kw_only=True):
     """Why the changes no longer fit the notebook as it is; empty if they do."""
 
 
-async def review_content(here: Here, log: LogId) -> ReviewContent:
-    """Return what there is to see in a review. What its checks came to is looked up apart: that takes longer."""
+async def review_content(here: Here, log: LogId, first: int | None = None) -> ReviewContent:
+    """Return what there is to see in a review; with `first`, so many changes whole, and the others without what they show.
+
+    What its checks came to is looked up apart: that takes longer.
+    """
     review, name = await review_of(here, log)
     subject = review.subject
     if isinstance(subject, RevisionsSubject) and not subject.path:
         return _of_branch(log, name, subject, await reviewed_files(here, subject))
     sides = await sides_of(here, subject)
-    return await asyncio.to_thread(_content, log, name, subject, sides)
+    return await asyncio.to_thread(_content, log, name, subject, sides, first)
 
 
 def _of_branch(log: LogId, name: str, subject: RevisionsSubject, files: tuple[ReviewedFile, ...]) -> ReviewContent:
@@ -95,8 +101,9 @@ async def review_of(here: Here, log: LogId) -> tuple[Review, str]:
     return now.review, now.name
 
 
-def _content(log: LogId, name: str, subject: ReviewSubject, sides: ReviewSides) -> ReviewContent:
-    found = diff_rows(sides.old, sides.new)
+def _content(log: LogId, name: str, subject: ReviewSubject, sides: ReviewSides, first: int | None) -> ReviewContent:
+    found = diff_rows(sides.old, sides.new, first)
+    rows, is_partial = _first(found.rows, first)
     by_cell = _changes_by_cell(sides.proposal)
     return ReviewContent(
         log=log,
@@ -105,7 +112,8 @@ def _content(log: LogId, name: str, subject: ReviewSubject, sides: ReviewSides) 
         subject_name=sides.new.name,
         labels=sides.labels,
         outputs_log=sides.log,
-        rows=found.rows,
+        rows=rows,
+        is_partial=is_partial,
         versions=tuple(map(version_of, found.rows)),
         parts=tuple(tuple(by_cell.get(row.cell, ())) if row.state != "same" else () for row in found.rows),
         facts=found.facts,
@@ -114,6 +122,20 @@ def _content(log: LogId, name: str, subject: ReviewSubject, sides: ReviewSides) 
         proposal=sides.proposal,
         problem=sides.problem,
     )
+
+
+def _first(rows: tuple[DiffRow, ...], first: int | None) -> tuple[tuple[DiffRow, ...], bool]:
+    """The rows up to so many changes, and the others without what their cells say; whether there are such."""
+    changes = [at for at, row in enumerate(rows) if row.state != "same"]
+    if first is None or len(changes) <= first:
+        return rows, False
+    end = changes[first]
+    return (*rows[:end], *map(_bare, rows[end:])), True
+
+
+def _bare(row: DiffRow) -> DiffRow:
+    old, new = (side and replace(side, source="", execution=None) for side in (row.old, row.new))
+    return replace(row, old=old, new=new)
 
 
 def _changes_by_cell(proposal: ProposalFound | None) -> dict[CellId, list[int]]:

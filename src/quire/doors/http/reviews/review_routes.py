@@ -24,7 +24,7 @@ from ....workspace.local import LocalWorkspace
 from ....workspace.wire.bodies import Body, Number
 from ..auth import Asked, door_of
 from ..response_stream import while_there
-from ..route import Asking, body_of, checked, route
+from ..route import Asking, body_of, checked, query_of, route
 
 
 class ReviewWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,6 +40,12 @@ class ReviewAnswerBody(Body, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     answer: ReviewAnswer
     why: Annotated[str, Meta(max_length=20_000)] = ""
     selection: tuple[Number, ...] | None = None
+
+
+class ReviewAsked(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`first`: how many changes are to be whole; without it, all are."""
+
+    first: Number | None = None
 
 
 @route("GET", "/api/reviews", "reviews", tag="reviews", answer=list[ReviewSummary])
@@ -59,15 +65,16 @@ async def open_review(request: Asking, workspace: Asked) -> ReviewOpening:
     return await while_there(request, begin(_here(request, workspace), wanted.subject, wanted.name))
 
 
-@route("GET", "/api/reviews/{log}", "review", tag="reviews", answer=ReviewContent)
+@route("GET", "/api/reviews/{log}", "review", tag="reviews", query=ReviewAsked, answer=ReviewContent)
 async def review(request: Asking, log: FromPath[str], workspace: Asked) -> ReviewContent:
     """What there is to see in a review: the rows of `quire diff`, outputs on both sides, results; of a branch, its files.
 
-    Revisions are looked up each time: a branch that has moved on shows what it is now. Comments, answers and who has
+    With `first`, only so many changes are whole: a page shows those while it asks for all. Revisions are looked up each
+    time: a branch that has moved on shows what it is now. Comments, answers and who has
     looked at what are in the notebook of the same id.
     """
-    id = LogId(checked(log, "Log"))
-    return await while_there(request, review_content(_here(request, workspace), id))
+    id, asked = LogId(checked(log, "Log")), query_of(request, ReviewAsked)
+    return await while_there(request, review_content(_here(request, workspace), id, asked.first))
 
 
 @route("GET", "/api/reviews/{log}/checks", "review_checks", tag="reviews", answer=ReviewChecks)
