@@ -642,7 +642,8 @@ export interface RunSubject {
 /**
  * A review of a file at two revisions of git: at `head`, and where that left `base`.
  *
- * `path` is relative to the workspace's folder. `notebook` is the one that was bound to the file when the review
+ * `path` is relative to the workspace's folder; empty, it is the review of the branch: of all notebooks that differ,
+ * each of which has a review of its own. `notebook` is the one that was bound to the file when the review
  * began: its roles count.
  */
 export interface RevisionsSubject {
