@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 
+import keyring
 import pytest
+from keyring.backend import KeyringBackend
 
 from quire.core.errors import BadInput
 from quire.review.forges.find_forge import find_token, kind_of, place_of
@@ -86,17 +87,29 @@ def test_a_folder_is_no_forge(url: str) -> None:
     assert place_of(url) is None
 
 
-def test_a_token_goes_to_the_host_that_it_was_made_for(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_goes_to_the_host_that_it_was_made_for() -> None:
     environ = {"GITHUB_TOKEN": "of-actions", "GITHUB_SERVER_URL": "https://github.com"}
     assert find_token("github.com", "github", environ) == ("GITHUB_TOKEN", "of-actions")
     with pytest.raises(BadInput, match=r"no token for github\.example\.org"):
         find_token("github.example.org", "github", environ)
     with pytest.raises(BadInput, match="GITEA_TOKEN holds is no token"):
         find_token("gitea.example.org", "gitea", {"GITEA_TOKEN": "two words"})
-    folder = tmp_path_factory.mktemp("keyring")
-    (folder / "keyring.py").write_text("def get_password(service, name):\n    return f'{service}-for-{name}'\n")
-    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
-    assert find_token("gitea.example.org", "gitea", {}) == ("the keyring", "quire-for-gitea.example.org")
-    monkeypatch.delitem(sys.modules, "keyring")
+    before = keyring.get_keyring()
+    keyring.set_keyring(KeptPasswords())
+    try:
+        assert find_token("gitea.example.org", "gitea", {}) == ("the keyring", "quire-for-gitea.example.org")
+    finally:
+        keyring.set_keyring(before)
+
+
+class KeptPasswords(KeyringBackend):
+    """A keyring that has a password for every host."""
+
+    def get_password(self, service: str, username: str) -> str:
+        return f"{service}-for-{username}"
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        raise NotImplementedError
+
+    def delete_password(self, service: str, username: str) -> None:
+        raise NotImplementedError
