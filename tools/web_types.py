@@ -50,6 +50,7 @@ CONSTANTS = {
     "SCRATCHES": (executions.SCRATCHES, "How many pieces of code without a cell are kept once they have ended."),
     "INLINE_TEXT": (notebook.INLINE_TEXT, "How many code points of a stream stay in the notebook."),
     "RUNS": (notebook.RUNS, "The kinds of cell that a runtime can execute."),
+    "MOST_ASKED": (directory.MOST_ASKED, "So many runs that were asked for out of turn are kept of a schedule."),
     "WORKSPACE_LOG": (ids.WORKSPACE_LOG, "The one log that is neither a notebook's nor a run's."),
 }
 
@@ -223,7 +224,7 @@ def _default_fields(kind: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:
     for field in msgspec.structs.fields(kind):
         if not field.required:
             value = field.default if field.default is not msgspec.NODEFAULT else field.default_factory()
-            yield field.name, json.dumps(value)
+            yield field.name, json.dumps(msgspec.to_builtins(value))
 
 
 def _wrapped(line: str) -> list[str]:

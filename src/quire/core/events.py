@@ -39,6 +39,11 @@ Role: TypeAlias = Literal["owner", "editor", "viewer"]
 Scope: TypeAlias = Literal["read", "edit", "run", "serve", "bind", "approve", "admin"]
 Permission: TypeAlias = Literal["allowed", "asked", "denied"]
 ReviewAnswer: TypeAlias = Literal["open", "accepted", "declined", "change_asked"]
+MissedRule: TypeAlias = Literal["skip", "once", "all"]
+OverlapRule: TypeAlias = Literal["skip", "queue", "cancel"]
+SkipReason: TypeAlias = Literal["missed", "overlap", "refused", "template"]
+NotifyReason: TypeAlias = Literal["failure", "recovery", "threshold"]
+DeliveryKind: TypeAlias = Literal["webhook", "command", "commit", "report"]
 
 Filled: dict[str, Any] = {"filled": True}
 
@@ -444,6 +449,19 @@ class InputFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     size: int
 
 
+class DueRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """For which time of which schedule a run was begun."""
+
+    schedule: str
+    due: str
+    number: int = 1
+    """How many times the schedule was due until then, this one included, and not skipped."""
+    attempt: int = 1
+    """More than 1: it is run again, since the attempt before it failed."""
+    asked_by: ActorId | None = None
+    """Who asked for a run at that time, out of turn."""
+
+
 class RunRequested(Event, frozen=True, kw_only=True, tag="run_requested"):
     """A run begins. The first event of its log; everything decided beforehand is in it (rule 14)."""
 
@@ -454,6 +472,8 @@ class RunRequested(Event, frozen=True, kw_only=True, tag="run_requested"):
     policy: dict[str, Permission] = {}
     runtime: str | None = None
     metadata: Data = {}
+    due: DueRun | None = None
+    """The schedule that began it, which is also its actor."""
 
 
 class RunClaimed(Event, frozen=True, kw_only=True, tag="run_claimed"):
@@ -485,6 +505,19 @@ class RunCancelRequested(Event, frozen=True, kw_only=True, tag="run_cancel_reque
     """Somebody wants a run to stop. Its runtime interrupts the kernel and ends the run as cancelled."""
 
     why: Content = ""
+
+
+class RunDelivered(Event, frozen=True, kw_only=True, tag="run_delivered"):
+    """What a schedule wants to be done with a run that is over was done, or failed. The run's own status is apart from it."""
+
+    kind: DeliveryKind
+    delivered: bool
+    target: Content = ""
+    """Where it went: a host, a program, a branch."""
+    reason: NotifyReason | None = None
+    """Why somebody was notified."""
+    detail: Content = ""
+    """A commit, or why it failed."""
 
 
 class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
@@ -775,6 +808,112 @@ class ActorResumed(Event, frozen=True, kw_only=True, tag="actor_resumed"):
     token: TokenId | None = None
 
 
+class RetryRule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How often a run that failed is begun again, and how long after its end."""
+
+    times: int = 0
+    wait_seconds: float = 60
+    """Before the second attempt; before each further one, twice as long as before."""
+    most_seconds: float = 3600
+
+
+class NotifyRule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Who is told of which ends of runs."""
+
+    on: tuple[NotifyReason, ...] = ("failure", "recovery")
+    when: str | None = None
+    """For `threshold`: a result, a comparison and a number, such as `health_score < 0.8`."""
+    webhook: Content | None = None
+    """Where a request goes."""
+    command: tuple[Content, ...] = ()
+    """A program with its arguments. It gets the outcome on its standard input, and goes through no shell."""
+
+
+class SchedulePlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """When a notebook runs by itself, how, and what becomes of it. Texts may hold `{{date}}` and the like."""
+
+    when: str
+    """A cron line, `every 15m`, or `at 2026-12-01T06:00`."""
+    path: str
+    """The notebook file, from the workspace's folder on."""
+    timezone: str = "UTC"
+    parameters: Data = {}
+    output: Content | None = None
+    """The file that a run leaves, from the workspace's folder on."""
+    missed: MissedRule = "once"
+    """What becomes of times at which no scheduler lived: none is run, the last one, or each."""
+    overlap: OverlapRule = "skip"
+    """What becomes of a time at which the run before goes on: it is skipped, it waits, or it ends the other."""
+    retries: RetryRule = RetryRule()
+    jitter_seconds: float = 0
+    timeout_seconds: float | None = None
+    results: tuple[str, ...] = ()
+    """What a run has to record to be a success, beside what its notebook declares."""
+    notify: tuple[NotifyRule, ...] = ()
+    commit: str | None = None
+    """The branch that outputs are committed to."""
+    report: bool = False
+    """Whether outputs are published with `quire report`."""
+    keep_seconds: float = 0
+    """How long the kernel of a run lives that failed."""
+
+
+class ScheduleAdded(Event, frozen=True, kw_only=True, tag="schedule_added"):
+    """A notebook runs by the clock from now on, as `schedule:NAME`, which may do what its scopes say and no more."""
+
+    schedule: str
+    plan: SchedulePlan
+    scopes: tuple[Scope, ...] = ("read", "edit", "run")
+    asks: tuple[Scope, ...] = ()
+    """What it only proposes."""
+
+
+class ScheduleChanged(Event, frozen=True, kw_only=True, tag="schedule_changed"):
+    """A schedule has another plan. It acts for whoever changed it from then on, with the scopes it had."""
+
+    schedule: str
+    plan: SchedulePlan
+
+
+class SchedulePaused(Event, frozen=True, kw_only=True, tag="schedule_paused"):
+    """A schedule begins no runs until it is resumed. What would have been due meanwhile is not missed."""
+
+    schedule: str
+    why: Content = ""
+
+
+class ScheduleResumed(Event, frozen=True, kw_only=True, tag="schedule_resumed"):
+    """A schedule that was paused goes on with the next time at which it is due."""
+
+    schedule: str
+
+
+class ScheduleRemoved(Event, frozen=True, kw_only=True, tag="schedule_removed"):
+    """A schedule is over. Its runs stay."""
+
+    schedule: str
+
+
+class ScheduleAsked(Event, frozen=True, kw_only=True, tag="schedule_asked"):
+    """Somebody wants a run of a schedule now, out of turn. It is due when this is recorded."""
+
+    schedule: str
+
+
+class ScheduleSkipped(Event, frozen=True, kw_only=True, tag="schedule_skipped"):
+    """Times at which a schedule was due and will not run, and why."""
+
+    schedule: str
+    due: str
+    """The first of them."""
+    until: str
+    """The last of them."""
+    count: int = 1
+    """How many there are; 1000 stands for more, too."""
+    reason: SkipReason
+    why: Content = ""
+
+
 class LogImported(Event, frozen=True, kw_only=True, tag="log_imported"):
     """A log came from elsewhere: its events up to `seq` were stamped there, not here."""
 
@@ -824,6 +963,7 @@ RunEvent: TypeAlias = (
     | EnvironmentRecorded
     | RunCancelRequested
     | RunFinished
+    | RunDelivered
     | RuntimeAttached
     | RuntimeDetached
     | KernelStarted
@@ -860,8 +1000,25 @@ NotebookEvent: TypeAlias = (
     CellChange | ExecutionEvent | RunEvent | ProposalEvent | CommentEvent | ReviewEvent | FileEvent | PlainEvent
 )
 PauseEvent: TypeAlias = ActorPaused | ActorResumed
+ScheduleEvent: TypeAlias = (
+    ScheduleAdded
+    | ScheduleChanged
+    | SchedulePaused
+    | ScheduleResumed
+    | ScheduleRemoved
+    | ScheduleAsked
+    | ScheduleSkipped
+)
 WorkspaceEvent: TypeAlias = (
-    ActorKnown | RoleSet | PolicySet | TokenCreated | TokenRevoked | PauseEvent | LogImported | LogPruned
+    ActorKnown
+    | RoleSet
+    | PolicySet
+    | TokenCreated
+    | TokenRevoked
+    | PauseEvent
+    | ScheduleEvent
+    | LogImported
+    | LogPruned
 )
 KnownEvent: TypeAlias = NotebookEvent | WorkspaceEvent | PayloadRedacted
 # Tags are on disk for ever; class names are ours to improve.

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from hashlib import sha256
 from typing import NewType, TypeVar
 
 from .errors import BadInput, NotFound, Refused
@@ -47,6 +48,7 @@ _UNIQUE_PREFIX = 4
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,63}")
 _CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # nbformat 4.5's rule, so that every id survives in an .ipynb
 _ACTOR = re.compile(rf"(?:{'|'.join(ACTOR_KINDS)}):[^\s:]{{1,100}}")
+_SCHEDULE = re.compile(r"[^\W_][\w.-]{0,59}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 # Invisible marks that emoji and some scripts need to join or part letters; all others of their kind mislead.
 _NOT_SHOWN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
@@ -162,6 +164,30 @@ def check_time(text: str, what: str) -> None:
     except ValueError:
         told = f"{what} {text[:40]!r} is not a time: write it in UTC, as 2026-01-31T06:00:00.000000Z."
         raise BadInput(told) from None
+
+
+def check_schedule_name(name: str) -> str:
+    """Refuse a name that could not stand in the id of an actor, a path or a key."""
+    if not _SCHEDULE.fullmatch(name):
+        told = f"{name[:80]!r} cannot be the name of a schedule"
+        raise BadInput(f"{told}: 1 to 60 letters, digits, _ . and - are allowed, beginning with a letter or a digit.")
+    return name
+
+
+def schedule_actor(name: str) -> ActorId:
+    """Return as whom the runs of a schedule are begun."""
+    return ActorId(f"schedule:{name}")
+
+
+def due_key(name: str, due: str, attempt: int = 1) -> str:
+    """Return the key of a run that a schedule begins: one of the house, so that there is one run for a due time."""
+    return f"{HOUSE_KEYS}{name}@{due}" + (f"#{attempt}" if attempt > 1 else "")
+
+
+def due_run(schedule: EventId, due: str, attempt: int = 1) -> LogId:
+    """Return the log of the run of a schedule (by the event that added it) for a due time: whoever begins it begins that one."""
+    drawn = sha256(f"{schedule}@{due}#{attempt}".encode()).digest()
+    return LogId(ulid(int(datetime.fromisoformat(due).timestamp() * 1000), lambda count: drawn[:count]))
 
 
 def check_actor(text: str) -> ActorId:

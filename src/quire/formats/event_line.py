@@ -46,6 +46,13 @@ def _described(event: e.AnyEvent) -> str:
             return f"{getattr(event, 'execution', '')} {event.status}{fault}".strip()
         case e.EnvironmentRecorded():
             return _environment(event)
+        case e.RunDelivered():
+            how = "delivered" if event.delivered else "failed"
+            return f"{event.kind} {how}{': ' + one_line(event.target, 100) if event.target else ''} {one_line(event.detail)}".strip()
+        case e.ScheduleAdded() | e.ScheduleChanged():
+            return f"{event.schedule} '{event.plan.when}' {event.plan.timezone}: {one_line(event.plan.path)}"
+        case e.ScheduleSkipped():
+            return f"{event.schedule} {event.count} from {event.due}: {event.reason}: {one_line(event.why)}"
         case e.RuntimeDetached():
             return f"{event.runtime}{': ' + one_line(event.why, 200) if event.why else ''}"
         case e.ResultRecorded():

@@ -18,7 +18,7 @@ import msgspec
 
 from ..connection import connect_store
 from ..core.errors import QuireError, Unavailable
-from ..core.events import Permission, RunSource
+from ..core.events import DueRun, Permission, RunSource
 from ..core.ids import LogId
 from ..core.policies import RUN_WITH_PARAMETERS
 from ..core.values import Json
@@ -43,6 +43,15 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
     text: str | None = None
     """… written as an .ipynb."""
     name: str = ""
+    cwd: str | None = None
+    """Where its cells work; None: in the folder of this process."""
+    output: str | None = None
+    timeout: float | None = None
+    results: tuple[str, ...] = ()
+    """What it has to record, beside what the notebook declares."""
+    keep_failed_seconds: float = 0
+    due: DueRun | None = None
+    """The schedule that begins it."""
     parameters: dict[str, Json] = {}
     variables: dict[str, str] = {}
     """What else it takes to open the store, of the variables of who started it."""
@@ -78,9 +87,16 @@ async def main(told: Apart) -> None:
 
 async def _planned(told: Apart) -> Any:
     from ..core.params.parameters import Text, declared
+    from ..core.results import DeclaredResult
     from .request import RunRequest, plan_run, read_source
 
-    request = RunRequest(source=told.path, text=told.text, cwd=Path.cwd())
+    request = RunRequest(
+        source=told.path,
+        text=told.text,
+        output=told.output,
+        timeout=told.timeout,
+        cwd=Path.cwd() if told.cwd is None else Path(told.cwd),
+    )
     takes = {parameter.name for parameter in declared(await read_source(request))}
     # JSON has no dates and no paths: a text is read as the type that is declared.
     values = {
@@ -89,7 +105,15 @@ async def _planned(told: Apart) -> Any:
     }
     request = msgspec.structs.replace(request, values=values)
     plan = await plan_run(None, request, os.environ, dt.datetime.now().astimezone())
-    plan = msgspec.structs.replace(plan, log=told.run)
+    promised = {each.name for each in plan.declared_results}
+    more = tuple(DeclaredResult(name=name) for name in told.results if name not in promised)
+    plan = msgspec.structs.replace(
+        plan,
+        log=told.run,
+        declared_results=(*plan.declared_results, *more),
+        keep_failed_seconds=told.keep_failed_seconds,
+        due=told.due,
+    )
     if told.notebook is None:
         return plan
     source = RunSource(notebook=told.notebook, seq=told.seq, digest=plan.source.digest)

@@ -32,14 +32,14 @@ from ..core.events import (
 )
 from ..core.ids import MIRROR, WORKSPACE_LOG, CellId, CommentId, ExecutionId, LogId, ProposalId, actor_kind
 from ..core.notebook.comments import threads
-from ..core.notebook.directory import Directory
+from ..core.notebook.directory import Directory, Schedule
 from ..core.notebook.notebook import Cell, Comment, Execution, Notebook, Proposal, Review, Run
 from ..core.notebook.reduce import REDUCER, Fold
 from ..core.notebook.reviews import subject_log
 from ..core.notebook.staleness import stale_cells
 from ..core.text import source_hash
 
-INDEX = REDUCER * 100 + 4
+INDEX = REDUCER * 100 + 5
 """The version of what is below; goes up with every change of it, and with the reducer's."""
 
 Row: TypeAlias = tuple[Any, ...]
@@ -112,6 +112,10 @@ TABLES: dict[str, dict[str, str]] = {
         "packages": "text",
         "revision": "text",
         "dirty": "boolean",
+        "schedule": "text",
+        "due": "text",
+        "attempt": "integer",
+        "asked_by": "text",
     },
     "inputs": {"log": "text", "path": "text", "digest": "text", "size": "integer"},
     "packages": {"environment": "text", "name": "text", "version": "text"},
@@ -192,6 +196,21 @@ TABLES: dict[str, dict[str, str]] = {
         "type": "text",
     },
     "bindings": {"log": "text", "path": "text"},
+    "schedules": {
+        "schedule": "text",
+        "state": "text",
+        "due_when": "text",
+        "timezone": "text",
+        "path": "text",
+        "output": "text",
+        "plan": "text",
+        "actor": "text",
+        "on_behalf_of": "text",
+        "added_at": "text",
+        "skipped_until": "text",
+        "skipped_reason": "text",
+        "skipped_why": "text",
+    },
     "names": {"actor": "text", "name": "text"},
 }
 """The tables that rows go into, with their columns. `names` feeds the view `actors`."""
@@ -211,8 +230,11 @@ KEYS: dict[str, tuple[str, ...]] = {
     "reviews": ("log",),
     "changes": ("log",),
     "bindings": ("log",),
+    "schedules": ("schedule",),
     "names": ("actor",),
 }
+OF_WORKSPACE = ("schedules", "names")
+"""The tables whose rows are of the workspace log. They stay: nothing in it is taken away."""
 
 REPLACED = ("cells", "inputs", "results", "run_values", "conflicts", "reviews", "bindings")
 """The tables whose rows of a log are all made anew when it grows."""
@@ -244,6 +266,7 @@ class IndexRows(msgspec.Struct, kw_only=True):
     reviews: list[Row] = []
     changes: list[Row] = []
     bindings: list[Row] = []
+    schedules: list[Row] = []
     names: list[Row] = []
 
     def table(self, name: str) -> list[Row]:
@@ -267,7 +290,7 @@ class IndexRows(msgspec.Struct, kw_only=True):
         )
         for name in TABLES:
             rows = self.table(name)
-            setattr(kept, name, rows if name == "names" else [row for row in rows if row[0] not in gone])
+            setattr(kept, name, rows if name in OF_WORKSPACE else [row for row in rows if row[0] not in gone])
         return kept
 
     def replaced(self, newer: IndexRows) -> IndexRows:
@@ -326,8 +349,8 @@ def _is_change(entry: Entry) -> bool:
 def table_of(log: LogId) -> dict[str, str]:
     """The tables with rows of a log, each with the column that names it."""
     if log == WORKSPACE_LOG:
-        return {"names": ""}
-    return {name: columns[0] for name, columns in KEYS.items() if name not in ("names", "packages")}
+        return dict.fromkeys(OF_WORKSPACE, "")
+    return {name: columns[0] for name, columns in KEYS.items() if name not in (*OF_WORKSPACE, "packages")}
 
 
 def first_difference(one: IndexRows, other: IndexRows) -> str | None:
@@ -361,7 +384,30 @@ def _shown(now: Notebook, display_id: str) -> Iterator[tuple[ExecutionId, CellId
 
 def index_directory(directory: Directory) -> IndexRows:
     """Return the rows for the workspace log."""
-    return IndexRows(names=[(actor, known.name) for actor, known in directory.actors.items()])
+    return IndexRows(
+        names=[(actor, known.name) for actor, known in directory.actors.items()],
+        schedules=[_schedule_row(name, schedule) for name, schedule in directory.schedules.items()],
+    )
+
+
+def _schedule_row(name: str, schedule: Schedule) -> Row:
+    plan, skipped = schedule.plan, schedule.skipped
+    state = "removed" if schedule.removed is not None else "paused" if schedule.paused is not None else "active"
+    return (
+        name,
+        state,
+        plan.when,
+        plan.timezone,
+        plan.path,
+        plan.output,
+        msgspec.json.encode(plan).decode(),
+        schedule.by,
+        schedule.on_behalf_of,
+        schedule.added_at,
+        schedule.skipped_until,
+        skipped.reason if skipped is not None else None,
+        skipped.why if skipped is not None else None,
+    )
 
 
 def _add_notebook(rows: IndexRows, log: LogId, now: Notebook) -> None:
@@ -494,6 +540,7 @@ def _run_row(log: LogId, now: Notebook) -> Row:
         run.packages.hash if run.packages is not None else None,
         run.revision.commit if run.revision is not None else None,
         run.revision.dirty if run.revision is not None else None,
+        *((run.due.schedule, run.due.due, run.due.attempt, run.due.asked_by) if run.due is not None else [None] * 4),
     )
 
 

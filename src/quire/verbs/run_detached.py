@@ -63,7 +63,7 @@ async def start_run(here: Here, wanted: RunArguments, seconds: float = BEGIN_SEC
     workspace, folder = _allowed(here)
     told = await _told(here, workspace, folder, wanted)
     cwd = await _cwd(here, folder, wanted.notebook)
-    return told.run, await _begun(told, cwd, seconds)
+    return told.run, await begun(told, cwd, seconds)
 
 
 def _allowed(here: Here) -> tuple[LocalWorkspace, Path]:
@@ -128,7 +128,7 @@ async def _cwd(here: Here, folder: Path, name: str) -> Path:
     return folder_of(await here.workspace.read(found.log), folder)
 
 
-async def _begun(told: Apart, cwd: Path, seconds: float) -> Began | None:
+async def begun(told: Apart, cwd: Path, seconds: float) -> Began | None:
     """Start it, and wait until it has begun; None when that takes longer. What keeps it from beginning is raised."""
     reading, writing = os.pipe()
     said = os.fdopen(reading, "rb")

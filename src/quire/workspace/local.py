@@ -37,6 +37,7 @@ from .identity.invitations import Invitation, InvitationWanted
 from .identity.notebook_access import NotebookAccess
 from .identity.permissions import ActorStanding, Rights
 from .identity.run_policy import RunPolicy
+from .identity.schedule_rights import schedule_identity
 from .identity.sign_in import BrowserSession
 from .identity.tokens import ListedToken, NewToken
 from .lanes import lane_messages
@@ -233,6 +234,14 @@ class LocalWorkspace:
         """Whether a run that was granted so long ago has not ended; one without a log yet is about to begin."""
         found = (await self._live(run).read()).run
         return found.is_open if found is not None else seconds < run_policy.BEGIN_SECONDS
+
+    async def as_schedule(self, name: str) -> LocalWorkspace:
+        """The same workspace for the runs of a schedule; refused where whoever added it may no longer run.
+
+        Only for the scheduler: it begins what is due, and nothing else.
+        """
+        directory = await self._directory()
+        return self.acting_as(schedule_identity(directory, name, self._shared.clock()))
 
     async def run_policy(self, log: LogId) -> RunPolicy:
         """Return who may start runs of a notebook. Needs to read it."""

@@ -1,18 +1,20 @@
 /**
  * What is true across notebooks: the fold of the workspace log.
  *
- * Actors, roles, policies, tokens (without their secrets) and logs that came from elsewhere.
+ * Actors, roles, policies, tokens (without their secrets), schedules and logs that came from elsewhere.
  */
 
-import { by } from "./events.ts"
-import type { ActorId, Directory, Entry, LogId, Policy, PolicySet, Scope, Token, TokenCreated } from "./types.gen.ts"
+import { by, onBehalfOf } from "./events.ts"
+import { MOST_ASKED } from "./types.gen.ts"
+import type { ActorId, Directory, Entry, LogId, Policy, PolicySet, Schedule, ScheduleSkipped } from "./types.gen.ts"
+import type { Scope, Token, TokenCreated } from "./types.gen.ts"
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends ReadonlyMap<infer A, infer B> ? Map<A, B> : T[K] }
 
 /** A workspace log without entries. */
 export function emptyDirectory(): Directory {
   const [actors, roles, tokens, imports, paused] = [new Map(), new Map(), new Map(), new Map(), new Map()]
-  return { seq: 0, actors, roles, policies: [], tokens, imports, paused, skipped: 0 }
+  return { seq: 0, actors, roles, policies: [], tokens, imports, paused, schedules: new Map(), skipped: 0 }
 }
 
 /** The directory that `entries` of the workspace log make of `start`. */
@@ -24,6 +26,7 @@ export function foldDirectory(entries: Iterable<Entry>, start: Directory = empty
     tokens: new Map(start.tokens),
     imports: new Map(start.imports),
     paused: new Map(start.paused),
+    schedules: new Map(start.schedules),
   }
   for (const entry of entries) {
     now.seq = entry.seq
@@ -64,6 +67,48 @@ function add(now: Writable<Directory>, entry: Entry): void {
     case "actor_resumed":
       now.paused.delete(event.token ?? event.actor ?? "")
       break
+    case "schedule_added":
+      now.schedules.set(event.schedule, {
+        id: entry.id,
+        plan: event.plan,
+        scopes: event.scopes ?? ["read", "edit", "run"],
+        asks: event.asks ?? [],
+        by: by(entry),
+        on_behalf_of: onBehalfOf(entry),
+        added_at: entry.at,
+        since: entry.at,
+        paused: null,
+        resumed_at: null,
+        removed: null,
+        asked: [],
+        skipped: null,
+        skipped_until: null,
+      })
+      break
+    case "schedule_changed":
+      changeSchedule(now, event.schedule, ({ plan, since }) => {
+        const isSameTime = plan.when === event.plan.when && (plan.timezone ?? "UTC") === (event.plan.timezone ?? "UTC")
+        const whose = { by: by(entry), on_behalf_of: onBehalfOf(entry) }
+        return { plan: event.plan, ...whose, since: isSameTime ? since : entry.at }
+      })
+      break
+    case "schedule_paused":
+      changeSchedule(now, event.schedule, () => ({ paused: { by: by(entry), at: entry.at, why: event.why ?? "" } }))
+      break
+    case "schedule_resumed":
+      changeSchedule(now, event.schedule, () => ({ paused: null, resumed_at: entry.at }))
+      break
+    case "schedule_removed":
+      changeSchedule(now, event.schedule, () => ({ removed: { by: by(entry), at: entry.at, why: "" } }))
+      break
+    case "schedule_asked":
+      changeSchedule(now, event.schedule, ({ asked }) => ({
+        asked: [...asked, { at: entry.at, by: by(entry) }].slice(-MOST_ASKED),
+      }))
+      break
+    case "schedule_skipped":
+      changeSchedule(now, event.schedule, (schedule) => skipped(schedule, entry, event))
+      break
     case "log_imported":
       now.imports.set(event.log, { seq: event.seq, hash: event.hash, by: by(entry), at: entry.at })
       break
@@ -73,6 +118,21 @@ function add(now: Writable<Directory>, entry: Entry): void {
     default:
       now.skipped += 1
   }
+}
+
+function changeSchedule(now: Writable<Directory>, name: string, change: (before: Schedule) => Partial<Schedule>): void {
+  const before = now.schedules.get(name)
+  if (before) now.schedules.set(name, { ...before, ...change(before) })
+}
+
+/** What was asked for out of turn says nothing of when a schedule is due by itself. */
+function skipped(before: Schedule, entry: Entry, event: ScheduleSkipped): Partial<Schedule> {
+  const { due, until, count = 1, reason, why = "" } = event
+  const asked = before.asked.filter((run) => run.at !== due)
+  const last = before.skipped_until ?? ""
+  const isAsked = asked.length < before.asked.length
+  const skipped_until = isAsked ? before.skipped_until : until > last ? until : last
+  return { skipped: { due, until, count, reason, why, at: entry.at }, skipped_until, asked }
 }
 
 function withPolicy(policies: readonly Policy[], event: PolicySet): readonly Policy[] {

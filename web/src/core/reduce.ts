@@ -169,6 +169,7 @@ const BRANCHES: Branches = {
     const { at: finished_at, seq: finished_seq } = entry
     changeRun(copy, () => ({ status, finished_at, finished_seq, failed_cell, fault, widgets }))
   },
+  run_delivered: (copy, _, event) => changeRun(copy, (run) => ({ deliveries: [...run.deliveries, event] })),
 
   // Runtimes
   runtime_attached: (copy, _, { runtime, name = "", language = null, environment = {} }) => {
@@ -220,6 +221,13 @@ const BRANCHES: Branches = {
   token_revoked: nothing,
   actor_paused: nothing,
   actor_resumed: nothing,
+  schedule_added: nothing,
+  schedule_changed: nothing,
+  schedule_paused: nothing,
+  schedule_resumed: nothing,
+  schedule_removed: nothing,
+  schedule_asked: nothing,
+  schedule_skipped: nothing,
   log_imported: nothing,
   log_pruned: nothing,
 }
@@ -327,9 +335,9 @@ function mergeFile(copy: WorkingCopy, entry: Entry, event: FileMerged): void {
 // ---- Runs and runtimes
 
 function requestRun(copy: WorkingCopy, entry: Entry, event: RunRequested): void {
-  const { name, source, parameters = {}, environment = {}, policy = {}, metadata = {}, runtime: wants = null } = event
+  const { name, source, parameters = {}, environment = {}, policy = {}, metadata = {}, runtime: wants = null, due = null } = event
   const said = { by: by(entry), on_behalf_of: onBehalfOf(entry), at: entry.at }
-  const run = { ...DEFAULTS.Run, source, parameters, environment, policy, metadata, wants, ...said }
+  const run = { ...DEFAULTS.Run, source, parameters, environment, policy, metadata, wants, due, ...said }
   copy.set({ name, created_by: by(entry), created_at: entry.at, run })
 }
 

@@ -28,13 +28,15 @@ export type RuntimeId = string
 export type TokenId = string
 
 /** Goes up with every change of what a branch does or of what a notebook holds. */
-export const REDUCER = 9
+export const REDUCER = 10
 /** How many pieces of code without a cell are kept once they have ended. */
 export const SCRATCHES = 10
 /** How many code points of a stream stay in the notebook. */
 export const INLINE_TEXT = 65536
 /** The kinds of cell that a runtime can execute. */
 export const RUNS = ["code", "sql"] as const
+/** So many runs that were asked for out of turn are kept of a schedule. */
+export const MOST_ASKED = 20
 /** The one log that is neither a notebook's nor a run's. */
 export const WORKSPACE_LOG = "workspace"
 
@@ -53,6 +55,16 @@ export type Scope = "read" | "edit" | "run" | "serve" | "bind" | "approve" | "ad
 export type Permission = "allowed" | "asked" | "denied"
 
 export type ReviewAnswer = "open" | "accepted" | "declined" | "change_asked"
+
+export type MissedRule = "skip" | "once" | "all"
+
+export type OverlapRule = "skip" | "queue" | "cancel"
+
+export type SkipReason = "missed" | "overlap" | "refused" | "template"
+
+export type NotifyReason = "failure" | "recovery" | "threshold"
+
+export type DeliveryKind = "webhook" | "command" | "commit" | "report"
 
 /** Large bytes, kept outside the log by their SHA-256. */
 export interface BlobRef {
@@ -443,6 +455,18 @@ export interface InputFile {
   readonly size: number
 }
 
+/** For which time of which schedule a run was begun. */
+export interface DueRun {
+  readonly schedule: string
+  readonly due: string
+  /** How many times the schedule was due until then, this one included, and not skipped. */
+  readonly number?: number
+  /** More than 1: it is run again, since the attempt before it failed. */
+  readonly attempt?: number
+  /** Who asked for a run at that time, out of turn. */
+  readonly asked_by?: ActorId | null
+}
+
 /** A run begins. The first event of its log; everything decided beforehand is in it (rule 14). */
 export interface RunRequested {
   readonly type: "run_requested"
@@ -453,6 +477,8 @@ export interface RunRequested {
   readonly policy?: Readonly<Record<string, Permission>>
   readonly runtime?: string | null
   readonly metadata?: JsonObject
+  /** The schedule that began it, which is also its actor. */
+  readonly due?: DueRun | null
 }
 
 /** A runtime takes the run, once and as a whole. */
@@ -484,6 +510,19 @@ export interface EnvironmentRecorded {
 export interface RunCancelRequested {
   readonly type: "run_cancel_requested"
   readonly why?: string
+}
+
+/** What a schedule wants to be done with a run that is over was done, or failed. The run's own status is apart from it. */
+export interface RunDelivered {
+  readonly type: "run_delivered"
+  readonly kind: DeliveryKind
+  readonly delivered: boolean
+  /** Where it went: a host, a program, a branch. */
+  readonly target?: string
+  /** Why somebody was notified. */
+  readonly reason?: NotifyReason | null
+  /** A commit, or why it failed. */
+  readonly detail?: string
 }
 
 /** The run is over. A run that nobody claimed has no epoch: 0. */
@@ -764,6 +803,109 @@ export interface ActorResumed {
   readonly token?: TokenId | null
 }
 
+/** How often a run that failed is begun again, and how long after its end. */
+export interface RetryRule {
+  readonly times?: number
+  /** Before the second attempt; before each further one, twice as long as before. */
+  readonly wait_seconds?: number
+  readonly most_seconds?: number
+}
+
+/** Who is told of which ends of runs. */
+export interface NotifyRule {
+  readonly on?: readonly NotifyReason[]
+  /** For `threshold`: a result, a comparison and a number, such as `health_score < 0.8`. */
+  readonly when?: string | null
+  /** Where a request goes. */
+  readonly webhook?: string | null
+  /** A program with its arguments. It gets the outcome on its standard input, and goes through no shell. */
+  readonly command?: readonly string[]
+}
+
+/** When a notebook runs by itself, how, and what becomes of it. Texts may hold `{{date}}` and the like. */
+export interface SchedulePlan {
+  /** A cron line, `every 15m`, or `at 2026-12-01T06:00`. */
+  readonly when: string
+  /** The notebook file, from the workspace's folder on. */
+  readonly path: string
+  readonly timezone?: string
+  readonly parameters?: JsonObject
+  /** The file that a run leaves, from the workspace's folder on. */
+  readonly output?: string | null
+  /** What becomes of times at which no scheduler lived: none is run, the last one, or each. */
+  readonly missed?: MissedRule
+  /** What becomes of a time at which the run before goes on: it is skipped, it waits, or it ends the other. */
+  readonly overlap?: OverlapRule
+  readonly retries?: RetryRule
+  readonly jitter_seconds?: number
+  readonly timeout_seconds?: number | null
+  /** What a run has to record to be a success, beside what its notebook declares. */
+  readonly results?: readonly string[]
+  readonly notify?: readonly NotifyRule[]
+  /** The branch that outputs are committed to. */
+  readonly commit?: string | null
+  /** Whether outputs are published with `quire report`. */
+  readonly report?: boolean
+  /** How long the kernel of a run lives that failed. */
+  readonly keep_seconds?: number
+}
+
+/** A notebook runs by the clock from now on, as `schedule:NAME`, which may do what its scopes say and no more. */
+export interface ScheduleAdded {
+  readonly type: "schedule_added"
+  readonly schedule: string
+  readonly plan: SchedulePlan
+  readonly scopes?: readonly Scope[]
+  /** What it only proposes. */
+  readonly asks?: readonly Scope[]
+}
+
+/** A schedule has another plan. It acts for whoever changed it from then on, with the scopes it had. */
+export interface ScheduleChanged {
+  readonly type: "schedule_changed"
+  readonly schedule: string
+  readonly plan: SchedulePlan
+}
+
+/** A schedule begins no runs until it is resumed. What would have been due meanwhile is not missed. */
+export interface SchedulePaused {
+  readonly type: "schedule_paused"
+  readonly schedule: string
+  readonly why?: string
+}
+
+/** A schedule that was paused goes on with the next time at which it is due. */
+export interface ScheduleResumed {
+  readonly type: "schedule_resumed"
+  readonly schedule: string
+}
+
+/** A schedule is over. Its runs stay. */
+export interface ScheduleRemoved {
+  readonly type: "schedule_removed"
+  readonly schedule: string
+}
+
+/** Somebody wants a run of a schedule now, out of turn. It is due when this is recorded. */
+export interface ScheduleAsked {
+  readonly type: "schedule_asked"
+  readonly schedule: string
+}
+
+/** Times at which a schedule was due and will not run, and why. */
+export interface ScheduleSkipped {
+  readonly type: "schedule_skipped"
+  readonly schedule: string
+  /** The first of them. */
+  readonly due: string
+  /** The last of them. */
+  readonly until: string
+  /** How many there are; 1000 stands for more, too. */
+  readonly count?: number
+  readonly reason: SkipReason
+  readonly why?: string
+}
+
 /** A log came from elsewhere: its events up to `seq` were stamped there, not here. */
 export interface LogImported {
   readonly type: "log_imported"
@@ -806,6 +948,7 @@ export type RunEvent =
   | EnvironmentRecorded
   | RunCancelRequested
   | RunFinished
+  | RunDelivered
   | RuntimeAttached
   | RuntimeDetached
   | KernelStarted
@@ -850,6 +993,7 @@ export type NotebookEvent =
   | InterruptRequested
   | RunRequested
   | RunCancelRequested
+  | RunDelivered
   | RestartRequested
   | ServingEvent
   | CellChange
@@ -862,6 +1006,15 @@ export type NotebookEvent =
 
 export type PauseEvent = ActorPaused | ActorResumed
 
+export type ScheduleEvent =
+  | ScheduleAdded
+  | ScheduleChanged
+  | SchedulePaused
+  | ScheduleResumed
+  | ScheduleRemoved
+  | ScheduleAsked
+  | ScheduleSkipped
+
 export type WorkspaceEvent =
   | ActorKnown
   | RoleSet
@@ -870,6 +1023,7 @@ export type WorkspaceEvent =
   | TokenRevoked
   | LogImported
   | LogPruned
+  | ScheduleEvent
   | PauseEvent
 
 export type KnownEvent = PayloadRedacted | NotebookEvent | WorkspaceEvent
@@ -1033,6 +1187,10 @@ export interface Run {
   readonly failed_cell: CellId | null
   readonly fault: Fault | null
   readonly widgets: BlobRef | null
+  /** The schedule that began it. */
+  readonly due: DueRun | null
+  /** What the schedule had done with it once it was over. */
+  readonly deliveries: readonly RunDelivered[]
 }
 
 /** A runtime that is attached to the notebook. */
@@ -1168,6 +1326,46 @@ export interface Pause {
   readonly why: string
 }
 
+/** A run of a schedule that somebody wanted out of turn. */
+export interface AskedRun {
+  readonly at: string
+  readonly by: ActorId
+}
+
+/** Times at which a schedule was due and did not run. */
+export interface SkippedRuns {
+  readonly due: string
+  readonly until: string
+  readonly count: number
+  readonly reason: string
+  readonly why: string
+  readonly at: string
+}
+
+/** A notebook that runs by the clock. */
+export interface Schedule {
+  /** Of the event that added it: another schedule of the same name has another. */
+  readonly id: EventId
+  readonly plan: SchedulePlan
+  readonly scopes: readonly Scope[]
+  readonly asks: readonly Scope[]
+  /** Who added it, or changed it last: it acts for them, and does no more than they may. */
+  readonly by: ActorId
+  readonly on_behalf_of: ActorId | null
+  readonly added_at: string
+  /** From when on it is due, and intervals are counted: when it was added, or came to be due at other times. */
+  readonly since: string
+  readonly paused: Pause | null
+  readonly resumed_at: string | null
+  readonly removed: Pause | null
+  /** The last runs that were asked for out of turn. */
+  readonly asked: readonly AskedRun[]
+  /** The last ones. */
+  readonly skipped: SkippedRuns | null
+  /** No run begins any more for a time up to this one. */
+  readonly skipped_until: string | null
+}
+
 /** The fold of the workspace log up to `seq`. Treat it as frozen. */
 export interface Directory {
   readonly seq: number
@@ -1179,6 +1377,8 @@ export interface Directory {
   readonly imports: ReadonlyMap<LogId, Imported>
   /** By the id of an actor or a token. */
   readonly paused: ReadonlyMap<string, Pause>
+  /** By name; also those that were removed. */
+  readonly schedules: ReadonlyMap<string, Schedule>
   readonly skipped: number
 }
 
@@ -1193,10 +1393,28 @@ export const DEFAULTS = {
   RunSource: { path: null, digest: null, notebook: null, seq: null, reproduces: null },
   GitRevision: { dirty: false },
   InputFile: {},
+  DueRun: { number: 1, attempt: 1, asked_by: null },
   RunCell: { cell_kind: "code", needs: null, source: null },
   ProposalSubject: {},
   RunSubject: {},
   RevisionsSubject: { notebook: null },
+  RetryRule: { times: 0, wait_seconds: 60, most_seconds: 3600 },
+  NotifyRule: { on: ["failure", "recovery"], when: null, webhook: null, command: [] },
+  SchedulePlan: {
+    timezone: "UTC",
+    parameters: {},
+    output: null,
+    missed: "once",
+    overlap: "skip",
+    retries: {},
+    jitter_seconds: 0,
+    timeout_seconds: null,
+    results: [],
+    notify: [],
+    commit: null,
+    report: false,
+    keep_seconds: 0,
+  },
   Input: {},
   Execution: {
     cell_kind: "code",
@@ -1259,6 +1477,8 @@ export const DEFAULTS = {
     failed_cell: null,
     fault: null,
     widgets: null,
+    due: null,
+    deliveries: [],
   },
   Runtime: { name: "", language: null, environment: {}, kernel: null, restarts: 0 },
   Proposal: {

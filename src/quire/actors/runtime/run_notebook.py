@@ -17,8 +17,8 @@ import msgspec
 from ...core import events as e
 from ...core.errors import Conflict, NotFound, Unavailable
 from ...core.event_fields import batches
-from ...core.events import Draft, Fault, KnownEvent, RunSource, RunStatus
-from ...core.ids import CellId, ExecutionId, LogId, RuntimeId
+from ...core.events import Draft, DueRun, Fault, KnownEvent, RunSource, RunStatus
+from ...core.ids import CellId, ExecutionId, LogId, RuntimeId, due_key
 from ...core.results import DeclaredResult, check, recorded
 from ...core.sheet.conversion import added, metadata_of
 from ...core.sheet.sheet import Sheet, SheetCell
@@ -88,6 +88,10 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Finds where the repository of the source stands; None: it is in none."""
     keep: bool = False
     """Whether the kernel lives on when the run is over."""
+    keep_failed_seconds: float = 0
+    """How long the kernel lives on when the run did not succeed."""
+    due: DueRun | None = None
+    """The schedule that begins it: there is one run for each due time."""
     grace_seconds: float = GRACE_SECONDS
     """How long the kernel outlives a process that was killed."""
     outage_seconds: float = OUTAGE_SECONDS
@@ -207,7 +211,8 @@ async def run(
         client.kernel.used_by(plan.log)
         await observer.began()
         async with _claimed(runtime, plan.log, stopping, wait) as epoch:
-            await _Run(runtime, plan, epoch, client, stopping, observer, wait).run()
+            status = await _Run(runtime, plan, epoch, client, stopping, observer, wait).run()
+            keep_seconds = keep_seconds or (plan.keep_failed_seconds if status != "success" else 0.0)
     except OutageTooLong as error:
         if stopping.why == "cancelled" or not client.lives:
             raise
@@ -278,8 +283,12 @@ async def _request(owner: Workspace, plan: RunPlan, runtime: RuntimeId, wait: Ou
         policy=plan.policy,
         runtime=runtime,
         metadata=metadata_of(plan.sheet),
+        due=plan.due,
     )
     events: list[KnownEvent] = [first]
+    if plan.due is not None:
+        await _begin_once(owner, plan, plan.due, first, wait)
+        events = []
     after: CellId | None = None
     for cell in plan.sheet.cells:
         events.append(added(cell, after))
@@ -289,6 +298,16 @@ async def _request(owner: Workspace, plan: RunPlan, runtime: RuntimeId, wait: Ou
     drafts = [Draft(id=new_id(), event=remover.clean_event(event)) for event in events]
     for batch in batches(drafts):
         await wait.patiently(partial(owner.submit, log, batch))
+
+
+async def _begin_once(owner: Workspace, plan: RunPlan, due: DueRun, first: e.RunRequested, wait: OutageWait) -> None:
+    """Record the request under the key of its due time: of all who begin it, one comes to a run."""
+    event = Remover(plan.secrets).clean_event(first)
+    draft = Draft(id=new_id(), event=event, key=due_key(due.schedule, due.due, due.attempt))
+    recorded = await wait.patiently(lambda: owner.beside_store().submit_once(plan.log, draft))
+    if recorded.id != draft.id:
+        told = f"Schedule {due.schedule!r} has a run for {due.due} already: {recorded.log}"
+        raise Conflict(f"{told}. There is one for each time at which it is due.", run=recorded.log)
 
 
 @asynccontextmanager
@@ -347,7 +366,7 @@ class _Run:
         )
         self._python: KernelPython | None = None
 
-    async def run(self) -> None:
+    async def run(self) -> RunStatus:
         """Wait for the kernel, run the cells, and say how it ended."""
         try:
             timer = self._start_timer()
@@ -364,6 +383,7 @@ class _Run:
             self._recorder.say(
                 e.RunFinished(epoch=self._epoch, status=status, failed_cell=failed, fault=fault, widgets=widgets)
             )
+            return status
         finally:
             await self._around.close()
             await self._recorder.close()

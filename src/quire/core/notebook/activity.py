@@ -90,6 +90,7 @@ STEPS = frozenset(
         "run_claimed",
         "run_started",
         "environment_recorded",
+        "run_delivered",
     )
 )
 """The events that are steps of an execution or a run."""

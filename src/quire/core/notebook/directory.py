@@ -1,6 +1,6 @@
 """What is true across notebooks: the fold of the workspace log.
 
-Actors, roles, policies, tokens (without their secrets) and logs that came from elsewhere.
+Actors, roles, policies, tokens (without their secrets), schedules and logs that came from elsewhere.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from .. import events as e
-from ..events import Entry, Permission, Role, Scope
-from ..ids import ActorId, LogId, TokenId, actor_kind
+from ..events import Entry, Permission, Role, SchedulePlan, Scope
+from ..ids import ActorId, EventId, LogId, TokenId, actor_kind
 
 RUNTIME_SCOPES: frozenset[Scope] = frozenset(("read", "serve"))
 """What the token of a runtime can allow."""
@@ -73,6 +73,53 @@ class Pause(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
+class AskedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run of a schedule that somebody wanted out of turn."""
+
+    at: str
+    by: ActorId
+
+
+class SkippedRuns(msgspec.Struct, frozen=True, kw_only=True):
+    """Times at which a schedule was due and did not run."""
+
+    due: str
+    until: str
+    count: int
+    reason: str
+    why: str
+    at: str
+
+
+class Schedule(msgspec.Struct, frozen=True, kw_only=True):
+    """A notebook that runs by the clock."""
+
+    id: EventId
+    """Of the event that added it: another schedule of the same name has another."""
+    plan: SchedulePlan
+    scopes: tuple[Scope, ...]
+    asks: tuple[Scope, ...]
+    by: ActorId
+    """Who added it, or changed it last: it acts for them, and does no more than they may."""
+    on_behalf_of: ActorId | None
+    added_at: str
+    since: str
+    """From when on it is due, and intervals are counted: when it was added, or came to be due at other times."""
+    paused: Pause | None
+    resumed_at: str | None
+    removed: Pause | None
+    asked: tuple[AskedRun, ...]
+    """The last runs that were asked for out of turn."""
+    skipped: SkippedRuns | None
+    """The last ones."""
+    skipped_until: str | None
+    """No run begins any more for a time up to this one."""
+
+
+MOST_ASKED = 20
+"""So many runs that were asked for out of turn are kept of a schedule."""
+
+
 class Directory(msgspec.Struct, kw_only=True):
     """The fold of the workspace log up to `seq`. Treat it as frozen."""
 
@@ -85,13 +132,15 @@ class Directory(msgspec.Struct, kw_only=True):
     imports: dict[LogId, Imported] = {}
     paused: dict[str, Pause] = {}
     """By the id of an actor or a token."""
+    schedules: dict[str, Schedule] = {}
+    """By name; also those that were removed."""
     skipped: int = 0
 
 
 def fold_directory(entries: Iterable[Entry], start: Directory | None = None) -> Directory:
     """Return the directory that `entries` of the workspace log make of `start`."""
     now = replace(start) if start is not None else Directory()
-    for name in ("actors", "roles", "policies", "tokens", "imports", "paused"):
+    for name in ("actors", "roles", "policies", "tokens", "imports", "paused", "schedules"):
         setattr(now, name, getattr(now, name).copy())
     for entry in entries:
         now.seq = entry.seq
@@ -160,6 +209,22 @@ def _apply(now: Directory, entry: Entry) -> None:
             now.paused[event.token or event.actor or ""] = Pause(by=entry.by, at=entry.at, why=event.why)
         case e.ActorResumed():
             now.paused.pop(event.token or event.actor or "", None)
+        case e.ScheduleAdded():
+            now.schedules[event.schedule] = _added(entry, event)
+        case e.ScheduleChanged():
+            now.schedules[event.schedule] = _changed(now.schedules[event.schedule], entry, event.plan)
+        case e.SchedulePaused():
+            pause = Pause(by=entry.by, at=entry.at, why=event.why)
+            _change_schedule(now, event.schedule, paused=pause)
+        case e.ScheduleResumed():
+            _change_schedule(now, event.schedule, paused=None, resumed_at=entry.at)
+        case e.ScheduleRemoved():
+            _change_schedule(now, event.schedule, removed=Pause(by=entry.by, at=entry.at))
+        case e.ScheduleAsked():
+            asked = (*now.schedules[event.schedule].asked, AskedRun(at=entry.at, by=entry.by))
+            _change_schedule(now, event.schedule, asked=asked[-MOST_ASKED:])
+        case e.ScheduleSkipped():
+            _skip(now, entry, event)
         case e.LogImported():
             now.imports[event.log] = Imported(seq=event.seq, hash=event.hash, by=entry.by, at=entry.at)
         case e.LogPruned() | e.PayloadRedacted():
@@ -190,6 +255,47 @@ def _create_token(now: Directory, entry: Entry, event: e.TokenCreated) -> None:
         created_at=entry.at,
         parent=event.parent,
     )
+
+
+def _added(entry: Entry, event: e.ScheduleAdded) -> Schedule:
+    return Schedule(
+        id=entry.id,
+        plan=event.plan,
+        scopes=event.scopes,
+        asks=event.asks,
+        by=entry.by,
+        on_behalf_of=entry.behalf,
+        added_at=entry.at,
+        since=entry.at,
+        paused=None,
+        resumed_at=None,
+        removed=None,
+        asked=(),
+        skipped=None,
+        skipped_until=None,
+    )
+
+
+def _changed(before: Schedule, entry: Entry, plan: SchedulePlan) -> Schedule:
+    is_same_time = (plan.when, plan.timezone) == (before.plan.when, before.plan.timezone)
+    since = before.since if is_same_time else entry.at
+    return replace(before, plan=plan, by=entry.by, on_behalf_of=entry.behalf, since=since)
+
+
+def _change_schedule(now: Directory, name: str, **fields: Any) -> None:
+    now.schedules[name] = replace(now.schedules[name], **fields)
+
+
+def _skip(now: Directory, entry: Entry, event: e.ScheduleSkipped) -> None:
+    before = now.schedules[event.schedule]
+    skipped = SkippedRuns(
+        due=event.due, until=event.until, count=event.count, reason=event.reason, why=event.why, at=entry.at
+    )
+    left = tuple(asked for asked in before.asked if asked.at != event.due)
+    # What was asked for out of turn says nothing of when it is due by itself.
+    is_asked = len(left) < len(before.asked)
+    until = before.skipped_until if is_asked else max(event.until, before.skipped_until or "")
+    now.schedules[event.schedule] = replace(before, skipped=skipped, skipped_until=until, asked=left)
 
 
 def _as_today(actor: ActorId, scopes: tuple[Scope, ...]) -> tuple[Scope, ...]:

@@ -15,6 +15,7 @@ from ..events import (
     BlobRef,
     CellChange,
     CellKind,
+    DueRun,
     ExecutionStatus,
     Fault,
     GitRevision,
@@ -23,6 +24,7 @@ from ..events import (
     ReviewAnswer,
     ReviewSubject,
     RunCell,
+    RunDelivered,
     RunSource,
     RunStatus,
 )
@@ -203,6 +205,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     failed_cell: CellId | None = None
     fault: Fault | None = None
     widgets: BlobRef | None = None
+    due: DueRun | None = None
+    """The schedule that began it."""
+    deliveries: tuple[RunDelivered, ...] = ()
+    """What the schedule had done with it once it was over."""
 
     @property
     def is_open(self) -> bool:

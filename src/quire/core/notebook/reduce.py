@@ -34,7 +34,7 @@ from .notebook import (
     Runtime,
 )
 
-REDUCER = 9
+REDUCER = 10
 
 _CONTAINERS = (
     "cells",
@@ -213,6 +213,8 @@ def _apply_rare(folding: Fold, now: Notebook, entry: Entry, event: _Rare) -> Non
                 fault=event.fault,
                 widgets=event.widgets,
             )
+        case e.RunDelivered():
+            _change_run(now, deliveries=(*(now.run.deliveries if now.run is not None else ()), event))
         case e.RuntimeAttached():
             now.runtimes[event.runtime] = Runtime(
                 id=event.runtime, name=event.name, language=event.language, environment=event.environment
@@ -263,6 +265,10 @@ def _apply_rare(folding: Fold, now: Notebook, entry: Entry, event: _Rare) -> Non
             pass  # of the workspace log; `directory` folds them
         case e.LogPruned() | e.ActorPaused() | e.ActorResumed():
             pass  # so are these
+        case e.ScheduleAdded() | e.ScheduleChanged() | e.SchedulePaused() | e.ScheduleResumed():
+            pass
+        case e.ScheduleRemoved() | e.ScheduleAsked() | e.ScheduleSkipped():
+            pass
         case _:
             assert_never(event)
 
@@ -366,6 +372,7 @@ def _request_run(now: Notebook, entry: Entry, event: e.RunRequested) -> None:
         by=entry.by,
         on_behalf_of=entry.behalf,
         at=entry.at,
+        due=event.due,
     )
 
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from .. import events as e
 from ..bound_paths import check_bound_path
 from ..errors import BadInput, Conflict, NotFound, Refused
-from ..ids import CommentId, actor_kind, check_cell_id, check_id, check_name
+from ..ids import CommentId, actor_kind, check_cell_id, check_id, check_name, schedule_actor
 from ..notebook.notebook import Comment, Notebook, Run
 from . import cell_rules, execution_rules, proposal_rules, review_rules
 from .cell_rules import known_cell
@@ -155,6 +155,9 @@ def _accept_run(now: Notebook, event: e.RunEvent, asking: SubmissionContext) -> 
     match event:
         case e.RunRequested():
             check_name(event.name, "A run's name")
+            if event.due is not None and asking.actor != schedule_actor(event.due.schedule):
+                told = f"Only schedule {event.due.schedule!r} begins runs of its own"
+                raise Refused(f"{told}, and {asking.actor} is not it.")
         case e.RunClaimed():
             return _complete_claim(now, event, asking)
         case e.RunStarted():
@@ -170,6 +173,8 @@ def _accept_run(now: Notebook, event: e.RunEvent, asking: SubmissionContext) -> 
                 raise Refused(f"Run {now.name!r} is over: {_run(now).status}. There is nothing to cancel.")
         case e.RunFinished():
             _check_finish(now, event, asking)
+        case e.RunDelivered():
+            _check_delivery(now, asking)
         case e.RuntimeAttached() | e.KernelStarted() | e.KernelRestarted():
             check_runtime(event.runtime, asking.actor)
         case e.RuntimeDetached():
@@ -238,10 +243,21 @@ def _check_finish(now: Notebook, event: e.RunFinished, asking: SubmissionContext
         known_cell(now, event.failed_cell)
     if run.status == "queued" and event.status == "cancelled" and actor_kind(asking.actor) != "runtime":
         return  # nobody has begun, so whoever may run may take it back
-    lost = asking.actor.startswith("system:") and event.status == "lost" and run.is_open and run.epoch == event.epoch
+    # One that nobody claimed has no epoch: its process ended between the request and the claim.
+    is_its_epoch = (run.epoch or 0) == event.epoch
+    lost = asking.actor.startswith("system:") and event.status == "lost" and run.is_open and is_its_epoch
     if not lost:
         check_run_held(now, event.epoch, asking.actor)
     if now.executions:
         raise Refused(
             f"Run {now.name!r} cannot finish before its executions have: {', '.join(list(now.executions)[:3])}."
         )
+
+
+def _check_delivery(now: Notebook, asking: SubmissionContext) -> None:
+    """What became of a run is told by the schedule that began it, once the run is over."""
+    run = _run(now)
+    if run.is_open:
+        raise Refused(f"Run {now.name!r} is {run.status}: it is delivered once it is over.")
+    if run.due is None or asking.actor != run.by:
+        raise Refused(f"Only the schedule that began a run says what became of it, and {asking.actor} is not it.")

@@ -10,6 +10,7 @@ from .. import events as e
 from ..errors import BadInput, NotFound, Refused
 from ..ids import ActorId, actor_kind, check_actor, check_id, check_time
 from ..notebook.directory import RUNTIME_SCOPES, Directory
+from . import schedule_rules
 from .context import SubmissionContext
 
 MOST_WHY = 500
@@ -34,6 +35,16 @@ def accept_in_directory(now: Directory, event: e.WorkspaceEvent, asking: Submiss
                 raise Refused(f"Token {event.token!r} was revoked already, by {now.tokens[event.token].revoked_by}.")
         case e.ActorPaused() | e.ActorResumed():
             _check_pause(now, event)
+        case (
+            e.ScheduleAdded()
+            | e.ScheduleChanged()
+            | e.SchedulePaused()
+            | e.ScheduleResumed()
+            | e.ScheduleRemoved()
+            | e.ScheduleAsked()
+            | e.ScheduleSkipped()
+        ):
+            schedule_rules.check(now, event, asking)
         case e.LogImported():
             check_id(event.log, "Log")
             if event.log in now.imports:

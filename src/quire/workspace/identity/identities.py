@@ -161,6 +161,8 @@ def scope_of(event: KnownEvent, actor: ActorId) -> Scope:
     """The scope that an event of an actor needs above all."""
     if isinstance(event, e.FileBound | e.FileMerged):
         return "bind"
+    if isinstance(event, e.ScheduleEvent):
+        return "run"  # and more, as identity/schedule_rights.py has it
     if isinstance(event, e.PayloadRedacted | e.WorkspaceEvent):
         return "admin"
     if isinstance(event, e.ProposalAccepted | e.ProposalDeclined):
@@ -286,7 +288,11 @@ def bound_by(directory: Directory, entry: Entry, at: str) -> Identity:
 
     An actor without any token came by way of the files: as their owner, or as an agent that the owner started.
     """
-    actor, behalf = entry.by, entry.behalf
+    return acting_now(directory, entry.by, entry.behalf, at)
+
+
+def acting_now(directory: Directory, actor: ActorId, behalf: ActorId | None, at: str) -> Identity:
+    """Return what somebody who acted once may do now, with all the credentials that they have."""
     if actor == owner().actor and behalf is None:
         return owner()
     known = {id: each for id, each in directory.tokens.items() if (each.actor, each.on_behalf_of) == (actor, behalf)}

@@ -32,6 +32,7 @@ from ..bound_files import Bindings, place_of
 from . import identities
 from .blob_access import References
 from .identities import Identity, RunGrant, bound_by
+from .schedule_rights import check_schedule
 from .tokens import check_grant
 
 T = TypeVar("T")
@@ -205,6 +206,8 @@ class Rights:
                 await self._check_policy(identity, log, event.notebook)
             elif isinstance(event, e.PauseEvent):
                 await self._check_pause(identity, event)
+            elif isinstance(event, e.ScheduleEvent):
+                await self._check_schedule(identity, log, event)
             elif identities.scope_of(event, identity.actor) == "admin":
                 await self.check(identity, log, "admin")
             if isinstance(event, e.TokenCreated):
@@ -242,6 +245,14 @@ class Rights:
         standing, directory = await self.standing(identity), await self.directory()
         administers = "admin" in standing.scopes(await self.place(WORKSPACE_LOG, directory))
         identities.check_pause(identity, directory, event, administers=administers)
+
+    async def _check_schedule(self, identity: Identity, log: LogId, event: e.ScheduleEvent) -> None:
+        """A schedule is of whoever added it, and of those who administer the workspace."""
+        if log != WORKSPACE_LOG:
+            raise BadInput("Schedules are of the workspace log, not of a notebook's.")
+        standing, directory = await self.standing(identity), await self.directory()
+        administers = "admin" in standing.scopes(await self.place(WORKSPACE_LOG, directory))
+        check_schedule(identity, directory, event, administers=administers)
 
     async def _check_review(self, identity: Identity, log: LogId, event: e.ReviewOpened) -> None:
         """A subject has one review, with the rights of what it is of: whoever opens it names neither."""
