@@ -224,7 +224,7 @@ def _default_fields(kind: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:
     for field in msgspec.structs.fields(kind):
         if not field.required:
             value = field.default if field.default is not msgspec.NODEFAULT else field.default_factory()
-            yield field.name, json.dumps(msgspec.to_builtins(value))
+            yield field.name, json.dumps(value)
 
 
 def _wrapped(line: str) -> list[str]:

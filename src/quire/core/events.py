@@ -41,7 +41,7 @@ Permission: TypeAlias = Literal["allowed", "asked", "denied"]
 ReviewAnswer: TypeAlias = Literal["open", "accepted", "declined", "change_asked"]
 MissedRule: TypeAlias = Literal["skip", "once", "all"]
 OverlapRule: TypeAlias = Literal["skip", "queue", "cancel"]
-SkipReason: TypeAlias = Literal["missed", "overlap", "refused", "template"]
+SkipReason: TypeAlias = Literal["missed", "overlap", "refused"]
 NotifyReason: TypeAlias = Literal["failure", "recovery", "threshold"]
 DeliveryKind: TypeAlias = Literal["webhook", "command", "commit", "report"]
 
@@ -460,6 +460,8 @@ class DueRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """More than 1: it is run again, since the attempt before it failed."""
     asked_by: ActorId | None = None
     """Who asked for a run at that time, out of turn."""
+    output: Content | None = None
+    """The file that it leaves, from the workspace's folder on."""
 
 
 class RunRequested(Event, frozen=True, kw_only=True, tag="run_requested"):
@@ -844,7 +846,7 @@ class SchedulePlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """What becomes of times at which no scheduler lived: none is run, the last one, or each."""
     overlap: OverlapRule = "skip"
     """What becomes of a time at which the run before goes on: it is skipped, it waits, or it ends the other."""
-    retries: RetryRule = RetryRule()
+    retries: RetryRule | None = None
     jitter_seconds: float = 0
     timeout_seconds: float | None = None
     results: tuple[str, ...] = ()

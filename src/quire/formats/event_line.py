@@ -48,7 +48,7 @@ def _described(event: e.AnyEvent) -> str:
             return _environment(event)
         case e.RunDelivered():
             how = "delivered" if event.delivered else "failed"
-            return f"{event.kind} {how}{': ' + one_line(event.target, 100) if event.target else ''} {one_line(event.detail)}".strip()
+            return " ".join(filter(None, (event.kind, how, one_line(event.target, 100), one_line(event.detail))))
         case e.ScheduleAdded() | e.ScheduleChanged():
             return f"{event.schedule} '{event.plan.when}' {event.plan.timezone}: {one_line(event.plan.path)}"
         case e.ScheduleSkipped():

@@ -60,7 +60,7 @@ export type MissedRule = "skip" | "once" | "all"
 
 export type OverlapRule = "skip" | "queue" | "cancel"
 
-export type SkipReason = "missed" | "overlap" | "refused" | "template"
+export type SkipReason = "missed" | "overlap" | "refused"
 
 export type NotifyReason = "failure" | "recovery" | "threshold"
 
@@ -465,6 +465,8 @@ export interface DueRun {
   readonly attempt?: number
   /** Who asked for a run at that time, out of turn. */
   readonly asked_by?: ActorId | null
+  /** The file that it leaves, from the workspace's folder on. */
+  readonly output?: string | null
 }
 
 /** A run begins. The first event of its log; everything decided beforehand is in it (rule 14). */
@@ -836,7 +838,7 @@ export interface SchedulePlan {
   readonly missed?: MissedRule
   /** What becomes of a time at which the run before goes on: it is skipped, it waits, or it ends the other. */
   readonly overlap?: OverlapRule
-  readonly retries?: RetryRule
+  readonly retries?: RetryRule | null
   readonly jitter_seconds?: number
   readonly timeout_seconds?: number | null
   /** What a run has to record to be a success, beside what its notebook declares. */
@@ -1393,7 +1395,7 @@ export const DEFAULTS = {
   RunSource: { path: null, digest: null, notebook: null, seq: null, reproduces: null },
   GitRevision: { dirty: false },
   InputFile: {},
-  DueRun: { number: 1, attempt: 1, asked_by: null },
+  DueRun: { number: 1, attempt: 1, asked_by: null, output: null },
   RunCell: { cell_kind: "code", needs: null, source: null },
   ProposalSubject: {},
   RunSubject: {},
@@ -1406,7 +1408,7 @@ export const DEFAULTS = {
     output: null,
     missed: "once",
     overlap: "skip",
-    retries: {},
+    retries: null,
     jitter_seconds: 0,
     timeout_seconds: null,
     results: [],

@@ -21,7 +21,7 @@ SCHEDULE_SCOPES = frozenset(("read", "edit", "run"))
 MOST_SECONDS = 366 * 86_400.0
 MOST_RETRIES = 100
 MOST_NOTIFIED = 10
-_ADDRESS = re.compile(r"https?://[^\s/?#]+[^\s]*")
+_ADDRESS = re.compile(r"https?://[^\s/?#]+[^\s]*|env:QUIRE_WEBHOOK_[A-Z0-9_]{1,60}")
 
 
 def check(now: Directory, event: e.ScheduleEvent, asking: SubmissionContext) -> None:
@@ -93,27 +93,30 @@ def _check_scopes(event: e.ScheduleAdded) -> None:
 
 
 def _check_numbers(plan: e.SchedulePlan) -> None:
+    retries = plan.retries or e.RetryRule()
     named: dict[str, float | None] = {
         "jitter": plan.jitter_seconds,
         "timeout": plan.timeout_seconds,
         "keep": plan.keep_seconds,
-        "the wait of retries": plan.retries.wait_seconds,
-        "the longest wait of retries": plan.retries.most_seconds,
+        "the wait of retries": retries.wait_seconds,
+        "the longest wait of retries": retries.most_seconds,
     }
     for name, seconds in named.items():
         if seconds is not None and not 0 <= seconds <= MOST_SECONDS:
             raise BadInput(f"{name} is 0 seconds to 366 days, not {seconds:g} s.")
     if plan.timeout_seconds == 0:
         raise BadInput("A timeout of 0 s would end every run. Leave it out for none.")
-    if not 0 <= plan.retries.times <= MOST_RETRIES:
-        raise BadInput(f"A run is tried again {MOST_RETRIES} times at most, not {plan.retries.times}.")
+    if not 0 <= retries.times <= MOST_RETRIES:
+        raise BadInput(f"A run is tried again {MOST_RETRIES} times at most, not {retries.times}.")
 
 
 def _check_rule(rule: e.NotifyRule) -> None:
     if (rule.webhook is None) == (not rule.command):
         raise BadInput("A notification goes to a webhook or to a command: name one of the two.")
     if rule.webhook is not None and not _ADDRESS.fullmatch(rule.webhook):
-        raise BadInput(f"webhook {rule.webhook[:80]!r} is no address: write https://….")
+        raise BadInput(
+            f"webhook {rule.webhook[:80]!r} is no address: write https://…, or env:QUIRE_WEBHOOK_NAME for a variable of the scheduler."
+        )
     if not rule.on:
         raise BadInput("A notification is sent on failure, recovery or threshold: name at least one.")
     if ("threshold" in rule.on) != (rule.when is not None):

@@ -23,6 +23,7 @@ GRACE_SECONDS = 60.0
 MOST_COUNTED = 1000
 MOST_MISSED = 100
 """So many missed times are run one by one where all of them are wanted; older ones are skipped."""
+NO_RETRIES = RetryRule()
 FAILED = frozenset(("error", "timeout", "dead_kernel", "lost"))
 """The ends of runs that are tried again. One that somebody cancelled is not."""
 
@@ -188,7 +189,7 @@ def _beside_open(state: ScheduleState, last: BegunRun, ready: _Ready | None) -> 
 
 def _retry(state: ScheduleState, last: BegunRun | None, ready: _Ready, now: datetime) -> Step:
     """Try a run again that failed. Once the next one is due, that takes its place."""
-    rule = state.schedule.plan.retries
+    rule = state.schedule.plan.retries or NO_RETRIES
     if last is None or last.finished_at is None or last.is_asked or last.status not in FAILED:
         return Wait(until=ready.next)
     if last.attempt > rule.times or last.begun_at < _since(state.schedule):

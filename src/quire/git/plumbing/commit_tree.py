@@ -40,11 +40,18 @@ def check_inside(path: str) -> str:
 
 
 def commit_files(
-    top: Path, parent: str | None, files: Mapping[str, bytes | None], message: str, *, filters: bool = True
+    top: Path,
+    parent: str | None,
+    files: Mapping[str, bytes | None],
+    message: str,
+    *,
+    filters: bool = True,
+    author: tuple[str, str] | None = None,
 ) -> str:
     """Return a commit on `parent` in which `files` have this content; None removes a file.
 
-    If nothing differs it is the parent itself. With `filters`, git's own (line ends, stripped outputs) apply.
+    If nothing differs it is the parent itself. With `filters`, git's own (line ends, stripped outputs) apply. `author`: a name and
+    an address, in the place of those that git is set up with.
     """
     with tempfile.TemporaryDirectory(prefix="quire-index-") as folder:
         env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
@@ -54,7 +61,7 @@ def commit_files(
         tree = checked("write-tree", at=top, env=env)
     if parent is not None and tree == checked("rev-parse", f"{parent}^{{tree}}", at=top):
         return parent
-    return _commit(top, tree, parent, message)
+    return _commit(top, tree, parent, message, author)
 
 
 def _empty_tree(top: Path) -> str:
@@ -76,10 +83,15 @@ def _index_line(top: Path, parent: str | None, path: str, data: bytes | None, *,
     return f"{mode} {hash}\t".encode() + name + b"\0"
 
 
-def _commit(top: Path, tree: str, parent: str | None, message: str) -> str:
+def _commit(top: Path, tree: str, parent: str | None, message: str, author: tuple[str, str] | None) -> str:
+    env: dict[str, str] = {}
+    for role in ("AUTHOR", "COMMITTER") if author is not None else ():
+        env |= {f"GIT_{role}_NAME": author[0], f"GIT_{role}_EMAIL": author[1]} if author is not None else {}
     signs = call("config", "--type=bool", "--get", "commit.gpgsign", at=top).stdout.strip() == b"true"
     parents = ("-p", parent) if parent is not None else ()
-    done = call("commit-tree", *(("-S",) if signs else ()), tree, *parents, "-F", "-", at=top, stdin=message.encode())
+    done = call(
+        "commit-tree", *(("-S",) if signs else ()), tree, *parents, "-F", "-", at=top, stdin=message.encode(), env=env
+    )
     if done.returncode == 0:
         return done.stdout.decode().strip()
     if "user.name" in said(done) or "empty ident" in said(done):

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 @click.option("--notebook", metavar="NAME", help="Show this notebook first.  [default: all notebooks]")
 @click.option("--no-browser", is_flag=True, help="Open no browser.")
 @click.option("--no-mirror", is_flag=True, help="Leave the files alone that notebooks are bound to.")
+@click.option("--no-scheduler", is_flag=True, help="Begin no runs of schedules.")
 @click.option(
     "--look-every",
     "look_seconds",
@@ -140,6 +141,7 @@ async def _serve(
     notebook: str | None,
     no_browser: bool,
     no_mirror: bool,
+    no_scheduler: bool,
     take_over: bool,
     look_seconds: float | None,
     others_seconds: float | None,
@@ -180,6 +182,7 @@ async def _serve(
                 {name: given for name, given in often.items() if given is not None},
                 requests,
                 gone_seconds,
+                schedules=not no_scheduler,
             )
         )
         # It has said that it is well: a database that goes away from now on is waited for.
@@ -231,6 +234,8 @@ async def _working(
     often: dict[str, Any],
     requests: RuntimeRequests,
     gone_seconds: float | None,
+    *,
+    schedules: bool,
 ) -> AsyncGenerator[None]:
     """What goes on beside the door; `often` holds the times that are not the usual ones."""
     from ....actors.mirror import mirror
@@ -238,6 +243,7 @@ async def _working(
     from ....actors.runtime.start.launcher import start_runtimes
     from ....connection import kernel_is_left
     from ....runs.host.host_launcher import starting_here
+    from ....verbs.schedules.run_scheduler import make_scheduler
     from ....workspace.identity import identities
     from ....workspace.log.leases import LEASE_SECONDS
     from ...background_task import keep_running
@@ -268,6 +274,8 @@ async def _working(
             # Whoever wants a server to look often, a test, wants this soon, too.
             soon = {"first_seconds": often["look_seconds"]} if "look_seconds" in often else {}
             works["Removing old runs"] = lambda: keep_runs(system, keep_for, settings.runs.keep_last, tell, **soon)
+        if schedules:
+            works["Schedules"] = lambda: make_scheduler(workspace, place.home, tell).run()
         if settings.serve.mirror:
             works["The mirror"] = lambda: mirror(workspace, place.home, tell=tell)
         for what, work in works.items():

@@ -1,0 +1,1 @@
+"""Schedules: notebooks that run by the clock."""
