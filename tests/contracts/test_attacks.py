@@ -67,6 +67,9 @@ NEEDS: dict[str, str] = {
     **dict.fromkeys(["payload_redacted", "actor_known", "role_set", "policy_set"], "admin"),
     **dict.fromkeys(["token_created", "token_revoked", "log_imported", "log_pruned"], "admin"),
     **dict.fromkeys(["actor_paused", "actor_resumed"], "admin"),
+    **dict.fromkeys(["schedule_added", "schedule_changed", "schedule_paused", "schedule_resumed"], "run"),
+    **dict.fromkeys(["schedule_removed", "schedule_asked"], "run"),
+    **dict.fromkeys(["schedule_skipped", "run_delivered"], "nobody"),  # Quire itself, and the schedule of the run
 }
 
 
@@ -328,7 +331,9 @@ def _behalf(who: Who) -> ActorId | None:
 
 # `execution_started` of a notebook needs a claim of its own, and is there when the world is made.
 # Who pauses whom depends on more than scopes: test_pauses. That a log was pruned is said by nobody else: test_pruning.
-UNTRIED = {"execution_started", "actor_paused", "actor_resumed", "log_pruned"}
+# Whose a schedule is counts, too: tests/actors/test_scheduler.
+SCHEDULES = {tag for tag in NEEDS if tag.startswith("schedule_")} | {"run_delivered"}
+UNTRIED = {"execution_started", "actor_paused", "actor_resumed", "log_pruned"} | SCHEDULES
 CASES = [(name, place) for name in WHO for place in PLACES]
 
 

@@ -50,7 +50,17 @@ def test_bad_input_is_refused_when_it_is_added_with_the_reason(folder: Path) -> 
 
 
 def test_a_schedule_is_added_looked_at_paused_and_removed(folder: Path) -> None:
-    arguments = ("0 6 * * *", "fleet.py", "-p", "run_id", "{{date}}", "--output", "runs/{{date}}.ipynb", "--retries", "2")
+    arguments = (
+        "0 6 * * *",
+        "fleet.py",
+        "-p",
+        "run_id",
+        "{{date}}",
+        "--output",
+        "runs/{{date}}.ipynb",
+        "--retries",
+        "2",
+    )
     made = as_json("schedule", "add", *arguments, "--timezone", "Europe/Zurich", at=folder)
     assert (made["name"], made["state"], made["by"]) == ("fleet", "active", ME)
     assert len(made["next"]) == 5 and made["plan"]["retries"] == {"times": 2}

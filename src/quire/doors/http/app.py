@@ -34,6 +34,7 @@ from .openapi import about, describe
 from .reviews import review_routes
 from .route import route
 from .runs import lease_routes, run_policy_routes, run_routes, run_table_routes, runtime_routes
+from .schedules import schedule_routes
 from .server.access_log import AccessLog
 from .server.middleware import HttpMiddleware
 from .server_settings import ServerSettings
@@ -67,6 +68,7 @@ ROUTES: list[HTTPRouteHandler] = [
     *run_table_routes.ROUTES,
     *run_policy_routes.ROUTES,
     *runtime_routes.ROUTES,
+    *schedule_routes.ROUTES,
     *proposal_routes.ROUTES,
     *review_routes.ROUTES,
     *undo_routes.ROUTES,

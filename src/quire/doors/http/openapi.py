@@ -48,6 +48,7 @@ TAGS = {
     "logs": "Logs: what stands in them, and writing into them.",
     "notebooks": "Notebooks as they are, and cells that are to run.",
     "runs": "Runs, and what they came to.",
+    "schedules": "Notebooks that run by the clock.",
     "runtimes": "Runtimes of a notebook: how they are, what their cells ask, stopping them.",
     "proposals": "What waits for somebody's yes.",
     "reviews": "Changes that somebody looks at, and what is said about them.",

@@ -21,7 +21,7 @@ from ...kernels.kernel_environment import store_variables
 from ...runs.detached import Apart
 from ...workspace.local import LocalWorkspace
 from ..run_detached import begun
-from .output_path import check_output
+from .output_path import check_output, check_source
 from .time_zone import find_zone
 
 BEGIN_SECONDS = 60.0
@@ -87,10 +87,13 @@ def _beside(folder: Path, path: Path, output: str | None) -> str | None:
 
 
 def _there(folder: Path, path: str) -> Path:
-    found = folder / path
-    if not found.is_file():
-        raise BadInput(f"{path} is not in {folder} any more. Put it back, or change the schedule.")
-    return found
+    """The notebook file. Whoever sends events by themselves may have named anything: it is looked at once more."""
+    try:
+        return folder / check_source(folder, path)
+    except BadInput as error:
+        if not (folder / path).exists():
+            raise BadInput(f"{path} is not in {folder} any more. Put it back, or change the schedule.") from None
+        raise error
 
 
 def _folder_of(folder: Path, schedule: Schedule) -> Path:

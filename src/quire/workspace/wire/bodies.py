@@ -12,7 +12,17 @@ import msgspec
 from msgspec import Meta
 
 from ...core.edits.undo_plan import UndoPlan
-from ...core.events import CellChange, CellKind, ExecutionClaimed, Role, RunCell, RunClaimed, Scope
+from ...core.events import (
+    CellChange,
+    CellKind,
+    ExecutionClaimed,
+    MissedRule,
+    OverlapRule,
+    Role,
+    RunCell,
+    RunClaimed,
+    Scope,
+)
 from ...core.ids import ActorId, CellId, ExecutionId, LogId, ProposalId, TokenId
 from ...core.notebook.notebook import Execution, ProposalState
 from ...core.values import Json
@@ -177,6 +187,34 @@ class RunStartedBody(msgspec.Struct, frozen=True, kw_only=True):
 
     run: LogId
     warnings: tuple[str, ...] = ()
+
+
+class ScheduleWanted(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A schedule as `schedules.yaml` has it, under a name."""
+
+    name: str
+    schedule: str
+    """A cron line, `every 15m`, `in 2 hours` or `at 2026-12-01T06:00`."""
+    path: str
+    parameters: dict[str, Json] = {}
+    output_path: str | None = None
+    timezone: str = "UTC"
+    missed: MissedRule = "once"
+    overlap: OverlapRule = "skip"
+    retries: int = 0
+    timeout: str | None = None
+    results: tuple[str, ...] = ()
+    webhook: str | None = None
+    """Who is told of failures and recoveries."""
+    commit: str | None = None
+    report: bool = False
+
+
+class ScheduleAskedBody(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that a schedule was asked for."""
+
+    run: LogId
+    """The log that it will have."""
 
 
 class WhyWaiting(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,1 @@
+"""Schedules, for pages and programs."""
