@@ -7,7 +7,7 @@ import ts from "typescript-eslint"
 
 const FOLDERS = ["core", "sync", "actions", "editor", "outputs", "frame", "ui", "hooks", "cells"]
 const SCREENS = [
-  ...["notebook", "proposals", "activity", "people", "params", "home", "runs", "settings"],
+  ...["notebook", "proposals", "activity", "people", "params", "home", "runs", "schedules", "settings"],
   ...["runtime", "history", "find", "outline", "files", "shell"],
   ...["comments", "since", "moments", "reading", "sharing", "tour", "review"],
 ]

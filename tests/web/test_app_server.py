@@ -39,7 +39,7 @@ def test_a_signed_in_page_starts_without_breaking_its_policy(app: App, page: Pag
     assert [url for url in asked if not url.startswith((app.url, "data:"))] == []
 
 
-@pytest.mark.parametrize("path", ["/", "/notebooks/n1", "/runs/r1", "/settings"])
+@pytest.mark.parametrize("path", ["/", "/notebooks/n1", "/runs/r1", "/schedules", "/settings"])
 def test_every_page_is_the_app_with_a_nonce_of_its_own(client: httpx.Client, path: str) -> None:
     first, second = client.get(path), client.get(path)
     nonces = [re.findall('<meta name="csp-nonce" content="([^"]+)"', answer.text) for answer in (first, second)]

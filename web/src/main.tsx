@@ -45,6 +45,7 @@ const loadReview = () => import("./review_page.tsx")
 const HomePage = lazy(loadHome)
 const SettingsPage = lazy(loadSettings)
 const RunsPage = lazy(loadRuns)
+const SchedulesPage = lazy(() => import("./schedules/SchedulesPage.tsx"))
 const RunComparison = lazy(loadRunComparison)
 const RunAgainForm = lazy(() => import("./params/RunAgainForm.tsx"))
 const RunList = lazy(loadRunList)
@@ -163,6 +164,10 @@ function Pages({ parts, preferences, nonce }: Omit<AppProps, "refusal">) {
       <Route path="/runs">
         <RunsPage parts={parts} RunAgainForm={RunAgainForm} />
         <PageKeys load={loadRunKeys} />
+      </Route>
+      <Route path="/schedules">
+        <SchedulesPage parts={parts} />
+        <PageKeys />
       </Route>
       <Route path="/settings">
         <SettingsPage parts={parts} preferences={preferences} onSignedOut={leave} />

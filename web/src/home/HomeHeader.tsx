@@ -1,4 +1,4 @@
-/** The header of home: where one is, who one is, settings. */
+/** The header of home: where one is, who one is, schedules, settings. */
 
 import type { Me } from "../sync/frames.ts"
 import { IconButton } from "../ui/Button.tsx"
@@ -12,6 +12,9 @@ export function HomeHeader({ me, onKeys }: { readonly me: Me | null; readonly on
     <Header
       actions={
         <>
+          <a className={css["me"]} href="/schedules">
+            Schedules
+          </a>
           <IconButton label="Keys" icon={<Icon name="keyboard" />} keys="?" onClick={onKeys} />
           <a className={css["me"]} href="/settings" data-tip="Settings" aria-label={me ? undefined : "Settings"}>
             {me ? <Person actor={me.actor} onBehalfOf={me.on_behalf_of} /> : null}

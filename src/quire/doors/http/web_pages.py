@@ -35,6 +35,7 @@ PAGES = [
     "/runs/{log:str}/compare",
     "/read/{log:str}",
     "/reviews/{log:str}",
+    "/schedules",
     "/settings",
 ]
 """Addresses that the app answers by itself once it runs. web/src/sync/page_paths.ts has the same list."""
