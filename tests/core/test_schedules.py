@@ -305,6 +305,7 @@ def schedule(at: datetime = NOW, paused: bool = False, **plan: object) -> Schedu
         by=ActorId("human:ada"),
         on_behalf_of=None,
         added_at=stamp,
+        changed_at=stamp,
         since=stamp,
         paused=Pause(by=ActorId("human:ada"), at=stamp) if paused else None,
         resumed_at=None,

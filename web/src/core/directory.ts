@@ -76,6 +76,7 @@ function add(now: Writable<Directory>, entry: Entry): void {
         by: by(entry),
         on_behalf_of: onBehalfOf(entry),
         added_at: entry.at,
+        changed_at: entry.at,
         since: entry.at,
         paused: null,
         resumed_at: null,
@@ -89,7 +90,7 @@ function add(now: Writable<Directory>, entry: Entry): void {
       changeSchedule(now, event.schedule, ({ plan, since }) => {
         const isSameTime = plan.when === event.plan.when && (plan.timezone ?? "UTC") === (event.plan.timezone ?? "UTC")
         const whose = { by: by(entry), on_behalf_of: onBehalfOf(entry) }
-        return { plan: event.plan, ...whose, since: isSameTime ? since : entry.at }
+        return { plan: event.plan, ...whose, changed_at: entry.at, since: isSameTime ? since : entry.at }
       })
       break
     case "schedule_paused":

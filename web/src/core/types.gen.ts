@@ -1355,6 +1355,8 @@ export interface Schedule {
   readonly by: ActorId
   readonly on_behalf_of: ActorId | null
   readonly added_at: string
+  /** When its plan became what it is: what it wants done with runs counts for those that began since. */
+  readonly changed_at: string
   /** From when on it is due, and intervals are counted: when it was added, or came to be due at other times. */
   readonly since: string
   readonly paused: Pause | null

@@ -103,6 +103,8 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     """Who added it, or changed it last: it acts for them, and does no more than they may."""
     on_behalf_of: ActorId | None
     added_at: str
+    changed_at: str
+    """When its plan became what it is: what it wants done with runs counts for those that began since."""
     since: str
     """From when on it is due, and intervals are counted: when it was added, or came to be due at other times."""
     paused: Pause | None
@@ -266,6 +268,7 @@ def _added(entry: Entry, event: e.ScheduleAdded) -> Schedule:
         by=entry.by,
         on_behalf_of=entry.behalf,
         added_at=entry.at,
+        changed_at=entry.at,
         since=entry.at,
         paused=None,
         resumed_at=None,
@@ -279,7 +282,7 @@ def _added(entry: Entry, event: e.ScheduleAdded) -> Schedule:
 def _changed(before: Schedule, entry: Entry, plan: SchedulePlan) -> Schedule:
     is_same_time = (plan.when, plan.timezone) == (before.plan.when, before.plan.timezone)
     since = before.since if is_same_time else entry.at
-    return replace(before, plan=plan, by=entry.by, on_behalf_of=entry.behalf, since=since)
+    return replace(before, plan=plan, by=entry.by, on_behalf_of=entry.behalf, changed_at=entry.at, since=since)
 
 
 def _change_schedule(now: Directory, name: str, **fields: Any) -> None:

@@ -86,6 +86,8 @@ async def _wanted(
 ) -> list[_Delivery]:
     plan = schedule.plan
     found: list[_Delivery] = []
+    if ended.at < schedule.changed_at:
+        return found  # it began when something else was wanted
     if ended.status == "success" and plan.output is not None:
         if plan.commit is not None:
             found.append(_Delivery(kind="commit", target=plan.commit))
