@@ -23,7 +23,7 @@ from ...core.events import Draft, NotifyRule, RunDelivered
 from ...core.ids import LogId
 from ...core.notebook.directory import Schedule
 from ...core.notebook.notebook import Notebook, Run
-from ...core.outcome import outcome_of
+from ...core.results import outcome_of
 from ...core.schedule.next_step import FAILED, NO_RETRIES
 from ...core.schedule.threshold import parse_threshold
 from ...disk import in_thread

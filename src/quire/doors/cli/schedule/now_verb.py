@@ -27,7 +27,7 @@ async def now_verb(workspace: Workspace, name: str, no_wait: bool, as_json: bool
     """
     from ....core.events import Draft, ScheduleAsked
     from ....core.ids import WORKSPACE_LOG, due_run
-    from ....core.outcome import outcome_of
+    from ....core.results import outcome_of
     from ....runs.records.run_snapshot import as_left
     from ....verbs.schedules.follow_run import run_ended
     from ....verbs.schedules.run_scheduler import make_scheduler
