@@ -29,6 +29,7 @@ from ..core.notebook.notebook import Notebook
 from ..core.sheet.conversion import sheet_of
 from ..core.sheet.sheet import OURS, Sheet
 from ..core.values import Json
+from ..kernels.cell_code import check_languages
 from ..kernels.env_file import variables
 from ..kernels.environments import find, registered
 from ..kernels.kernel_environment import kernel_environment
@@ -72,6 +73,7 @@ def provide(
     for cell in sheet.cells:
         if cell.kind == "sql":
             check_language(spec.language, f"cell {cell.id}")
+    check_languages(sheet, spec.language)
     needs, found = needs_of(sheet), variables(folder, environ)
     env = complete(what, needs, spec, kernel_environment(found.env), ask)
     secrets = {name: env[name] for name in needs.secrets}

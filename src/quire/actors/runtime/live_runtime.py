@@ -23,11 +23,11 @@ from ...core.events import Entry
 from ...core.ids import ActorId, EventId, ExecutionId, LogId, RuntimeId
 from ...core.notebook.notebook import Cell, Execution, Notebook
 from ...core.values import Json
+from ...kernels.cell_code import kernel_code
 from ...kernels.kernel_client import KernelClient, stop
 from ...kernels.kernel_protocol import AdoptedKernel, Spec, start
 from ...kernels.memory_limit import keep_within
 from ...kernels.relay.execution_state import DraftIds, Flight, Once, recorded
-from ...kernels.sql_cells import as_code
 from ...outputs.recorder import Recorder
 from ...outputs.secrets import Remover
 from ...outputs.widgets import WidgetStates
@@ -342,7 +342,7 @@ class _Server:
     ) -> None:
         """Run the source of a cell in the kernel. `at_once`: the claim is an earlier one, and has to be renewed."""
         language = self._serving.spec.language
-        code = as_code(source, language, cell.name) if cell.kind == "sql" else source
+        code = kernel_code(cell.kind, source, cell.name, cell.metadata, language)
         await self._under(
             claim,
             execution,

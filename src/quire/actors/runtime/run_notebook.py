@@ -25,10 +25,10 @@ from ...core.sheet.sheet import Sheet, SheetCell
 from ...core.values import Json
 from ...formats.terminal_safe import one_line
 from ...kernels import requirements
+from ...kernels.cell_code import kernel_code
 from ...kernels.kernel_client import KernelClient, stop
 from ...kernels.kernel_protocol import GRACE_SECONDS, KEEP_SECONDS, Spec, adopt, start
 from ...kernels.requirements import KernelPython
-from ...kernels.sql_cells import as_code
 from ...outputs.display_events import KernelMessage
 from ...outputs.recorder import Recorder, Straight
 from ...outputs.secrets import Remover
@@ -482,7 +482,7 @@ class _Run:
         return "success", None, None
 
     async def _run_cell(self, index: int, cell: SheetCell) -> CellRunOutcome:
-        code = as_code(cell.source, self._plan.spec.language, cell.name) if cell.kind == "sql" else cell.source
+        code = kernel_code(cell.kind, cell.source, cell.name, cell.metadata, self._plan.spec.language)
         # From here on as it is in the log.
         cell = msgspec.structs.replace(cell, source=self._remover.clean_text(cell.source))
         self._observer.cell_began(index, cell)

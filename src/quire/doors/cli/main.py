@@ -25,6 +25,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "cancel": ("run.run_verb", "Ask a run to stop."),
     "runs": ("run.runs_verb", "List runs, look at one, compare two."),
     "reproduce": ("run.reproduce_verb", "Run a recorded run again, and say what is not the same."),
+    "logbook": ("logbook.logbook_verb", "Write logbooks, and run them."),
     "edit": ("notebook.edit_verb", "Change what cells say."),
     "undo": ("notebook.undo_verb", "Take back all that one actor did, and keep the rest."),
     "execute": ("notebook.execute_verb", "Run cells, or other code, in a living kernel."),
