@@ -50,9 +50,9 @@ def _prompt(parameter: Parameter) -> str:
 def with_files_folder(
     template: Template, root: Path, log: LogId, now: dt.datetime, values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the values with that of the folder for scratch files, where the template takes it."""
+    """Return the values with that of the folder for scratch files, from the root on, where the template takes it."""
     takes = any(each.name == FILES for each in template.parameters)
-    return dict(values) | ({FILES: str(files_folder(root, log, now))} if takes and FILES not in values else {})
+    return dict(values) | ({FILES: path_from(root, files_folder(root, log, now))} if takes and FILES not in values else {})
 
 
 def files_folder(root: Path, log: LogId, now: dt.datetime) -> Path:
