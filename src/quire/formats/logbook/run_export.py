@@ -228,12 +228,17 @@ def _results(cell: SheetCell) -> list[Json]:
     """What a cell showed as plain text, so that no fence needs an attribute."""
     if cell.kind not in ("code", "sql"):
         return []
-    texts = [_text(cast("dict[str, Any]", each)) for each in carried(cell.outputs)]
-    return [
-        {"output_type": "stream", "name": "stdout", "text": text if text.endswith("\n") else f"{text}\n"}
-        for text in texts
-        if text
-    ]
+    texts: list[str] = []
+    was_stream = False
+    for output in cast("list[dict[str, Any]]", carried(cell.outputs)):
+        text, is_stream = _text(output), output["output_type"] == "stream"
+        if is_stream and was_stream and texts:
+            texts[-1] += text  # something that is no text stood between them
+        elif text:
+            texts.append(text)
+        was_stream = is_stream
+    ended = (text if text.endswith("\n") else f"{text}\n" for text in texts)
+    return [{"output_type": "stream", "name": "stdout", "text": text} for text in ended]
 
 
 def _text(output: dict[str, Any]) -> str:
