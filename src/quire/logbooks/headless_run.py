@@ -27,27 +27,9 @@ from ..workspace.clock import new_id
 from ..workspace.protocol import Workspace
 from .export_file import write_export
 from .product_files import changed_files, product_patterns, take_snapshot
+from .run_request import LogbookRequest
 from .run_mark import bound_values, check_request, files_folder, mark_of, with_files_folder, with_prompted
-from .template_files import Template
 from .template_steps import marked
-
-
-class LogbookRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wants of a logbook."""
-
-    template: Template
-    root: Path
-    """The folder whose `logbooks/` it is."""
-    values: dict[str, Any] = {}
-    request: str = ""
-    """The user's words, whole."""
-    sources: dict[str, str] = {}
-    """Where values come from that somebody worked out."""
-    approve: bool = False
-    """Whether each step waits for somebody's yes."""
-    kernel: str | None = None
-    timeout: float | None = None
-    execution_timeout: float | None = None
 
 
 class LogbookPlan(msgspec.Struct, frozen=True, kw_only=True):

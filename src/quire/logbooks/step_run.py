@@ -32,7 +32,7 @@ from ..workspace.clock import new_id
 from ..workspace.log.draft_check import batches
 from ..workspace.protocol import Workspace
 from .export_file import write_export
-from .headless_run import LogbookRequest
+from .run_request import LogbookRequest
 from .run_mark import bound_values, check_request, files_folder, mark_of, with_files_folder
 from .template_steps import marked
 

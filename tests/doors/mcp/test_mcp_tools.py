@@ -74,7 +74,9 @@ def test_a_wrong_type_is_named_with_its_place():
 
 
 def test_a_wrong_choice_is_answered_with_the_right_ones():
-    assert "Known: replace, patch, insert, delete, move, tag, step." in wrong("edit", notebook="a", edits=[{"op": "repalce"}])
+    assert "Known: replace, patch, insert, delete, move, tag, step." in wrong(
+        "edit", notebook="a", edits=[{"op": "repalce"}]
+    )
     assert "Known: answer, archive," in wrong("control", notebook="a", action="explode")
 
 

@@ -13,7 +13,7 @@ from ...core.notebook.notebook import Notebook
 from ...core.values import Json
 from ...formats.agent_text import render
 from ...logbooks.export_file import write_export
-from ...logbooks.headless_run import LogbookRequest
+from ...logbooks.run_request import LogbookRequest
 from ...logbooks.step_run import begin_steps, next_step, unsaid
 from ...logbooks.template_files import find_root, find_template, path_from, read_template
 from ...workspace.identity.identities import check_scope
