@@ -1,10 +1,11 @@
-"""`quire logbook list|new|lint|show|run`."""
+"""`quire logbook list|new|lint|show|run|adopt|learn`."""
 
 from __future__ import annotations
 
 import click
 
 from .. import EXIT_STATUS
+from .logbook_learn_verb import adopt_verb, learn_verb
 from .logbook_run_verb import run_verb
 from .logbook_show_verb import show_verb
 from .template_verbs import lint_verb, list_verb, new_verb
@@ -23,5 +24,5 @@ def logbook_verb() -> None:
     """
 
 
-for _verb in (list_verb, new_verb, lint_verb, show_verb, run_verb):
+for _verb in (list_verb, new_verb, lint_verb, show_verb, run_verb, adopt_verb, learn_verb):
     logbook_verb.add_command(_verb)
