@@ -60,6 +60,7 @@ async def test_what_was_changed_added_and_left_out_becomes_one_proposal_to_the_t
     proposal = (await notebook_of_template(agent)).proposals[made.proposal]
     assert proposal.why == f"learned from run {agent.log}: friendlier"
     assert made.literal == ()
+    assert len(proposal.changes) == 2
     with pytest.raises(Conflict, match="asks .* for the same already"):
         await propose_to_template(agent.owner, agent.folder, agent.log)
     person = agent.owner.acting_as(identities.Identity(actor=ActorId("human:bob"), scopes=identities.system().scopes))

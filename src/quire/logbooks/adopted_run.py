@@ -31,7 +31,7 @@ from ..formats.logbook.run_export import OF_A_RUN, log_of
 from ..formats.logbook.run_notes import LogbookNote
 from ..formats.logbook.run_reader import RunCode, RunPiece, RunProse, read_run
 from ..workspace.clock import new_id
-from ..workspace.log.draft_check import batches
+from ..core.event_fields import batches
 from ..workspace.protocol import Workspace
 from .run_mark import bound_values, find_template_revision
 from .template_files import Template, find_template, path_from, read_template

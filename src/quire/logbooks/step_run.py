@@ -29,7 +29,7 @@ from ..core.sheet.conversion import added, metadata_of
 from ..core.text import source_hash
 from ..formats.papermill import parameterized
 from ..workspace.clock import new_id
-from ..workspace.log.draft_check import batches
+from ..core.event_fields import batches
 from ..workspace.protocol import Workspace
 from .export_file import write_export
 from .run_request import LogbookRequest

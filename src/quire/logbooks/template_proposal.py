@@ -6,7 +6,6 @@ to hold for other values, too.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
@@ -16,16 +15,17 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from ..actors.mirror.sheet_events import changes
+from ..actors.mirror.from_file import changes
 from ..core.errors import BadInput, Conflict, QuireError, Refused
 from ..core.events import CellChange, Draft, ProposalMade
-from ..core.ids import CellId, LogId, ProposalId, new_cell_ids
+from ..core.ids import CellId, LogId, ProposalId
 from ..core.notebook.logbook_record import INJECTED, LogbookStep, logbook_of, step_of, steps_of
 from ..core.notebook.notebook import Notebook
-from ..core.sheet.sheet import Sheet, SheetCell
+from ..core.sheet.sheet import Sheet, SheetCell, derived_ids
 from ..core.text import source_hash
 from ..core.values import untag
 from ..formats.logbook.fill_values import fill_code, fill_prose, sites
+from ..runs.fix.fix_proposal import as_asked
 from ..runs.fix.run_fix import written
 from ..runs.fix.run_source import notebook_of
 from ..workspace.clock import new_id
@@ -69,7 +69,7 @@ async def propose_to_template(workspace: Workspace, root: Path, log: LogId, why:
     if not wanted:
         raise BadInput(f"{template.path} says already what run {log} did: nothing is left to propose.")
     for proposal, waiting in source.proposals.items():
-        if waiting.state == "open" and waiting.changes == wanted:
+        if waiting.state == "open" and as_asked(waiting.changes) == wanted:
             raise Conflict(f"Proposal {proposal} asks {template.path} for the same already.", proposal=proposal)
     reasons = "; ".join(dict.fromkeys(step.why for step in steps if step.why))
     told = f"learned from run {log}{f': {reasons}' if reasons else ''}"
@@ -157,7 +157,9 @@ class _Learned:
         for id in self._now.order[: self._now.order.index(step.cell)]:
             mark = step_of(self._now.cells[id])
             before = CellId(mark.part) if mark is not None and mark.part else before
-        (id,) = new_cell_ids(1, [*self._sources, *(each.id for each in self._all_added())], os.urandom)
+        # From the step: asked for twice, it is the same proposal.
+        taken = [*self._sources, *(each.id for each in self._all_added())]
+        (id,) = derived_ids([("code", f"{step.cell}\0{cell.source}")], taken)
         made = SheetCell(id=id, kind=cell.kind, source=cell.source, name=cell.name)
         self._added.setdefault(before, []).append(made)
 

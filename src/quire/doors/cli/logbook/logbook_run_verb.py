@@ -20,8 +20,8 @@ from ....logbooks.template_files import Template, path_from
 from ....workspace.protocol import Workspace
 from .. import EXIT_STATUS
 from ..printer import print_json
-from ..prompt import terminal_prompter
 from ..run.papermill_options import Pairs, values_of
+from ..screen import terminal_prompter
 from ..workspace_command import with_workspace
 from .template_verbs import logbook_root, template_named
 
