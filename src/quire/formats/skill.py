@@ -77,12 +77,14 @@ and for what the request leaves open and cannot be found out; what you find out 
 source in `sources`.
 
 1. `run(notebook="NAME", parameters={{…}}, sources={{…}}, request="the user's words, whole")` lays the steps out, and says which is next.
-2. Code: `run(cells=[ID])` as it is. If it has to be otherwise, `patch` it, with `{{"op": "step", "cell": ID, "why": "…"}}` in the same batch.
-3. Prose: do what it says, then `{{"op": "step", "cell": ID, "answer": "done", "did": "…", "evidence": "…"}}`: what shows it, such as an output or a file.
+2. Code: `run(cells=[ID])` as it is. If it has to be otherwise, `patch` it, with `{{"op": "step", "cell": ID, "why": "…"}}` in the
+   same batch.
+3. Prose: do what it says, then `{{"op": "step", "cell": ID, "answer": "done", "did": "…", "evidence": "…"}}`. Evidence shows it: an
+   output, a file.
 4. What cannot or should not be done: `"answer": "skipped"` or `"failed"`, with `why`. Never answer for what you have not done.
 
-The file in `logbooks/runs/` is written for you; each change, addition and failure is in it anyway. `quire logbook learn RUN` proposes what became
-otherwise to the template. With nothing but files, `logbooks-skill/SKILL.md` says how.
+The file in `logbooks/runs/` is written for you; each change, addition and failure is in it anyway. `quire logbook learn RUN`
+proposes what became otherwise to the template. With nothing but files, `logbooks-skill/SKILL.md` says how.
 
 ## Comments
 
