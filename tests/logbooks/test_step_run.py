@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 from datetime import datetime
 from pathlib import Path
@@ -15,9 +16,10 @@ from quire.core.events import Draft
 from quire.core.ids import ActorId
 from quire.core.notebook.logbook_record import steps_of
 from quire.logbooks.approved_run import propose_steps
+from quire.logbooks.export_follower import follow_exports
 from quire.logbooks.run_request import LogbookRequest
 from quire.logbooks.run_tally import run_tallies
-from quire.logbooks.step_run import begin_steps
+from quire.logbooks.step_run import answer_event, begin_steps
 from quire.logbooks.template_files import read_template
 from quire.workspace.clock import new_id
 from quire.workspace.identity import identities
@@ -167,3 +169,22 @@ def test_a_logbook_that_is_laid_out_for_others_says_how_it_is_called_and_where_i
     (listed,) = as_json("runs", "list", at=tmp_path)
     assert (listed["status"], listed["template"]) == ("running", PATH)
     assert as_json("runs", "show", told["run"], at=tmp_path)["outcome"]["status"] == "running"
+
+
+async def test_the_file_follows_whoever_does_the_steps_and_other_notebooks_have_none(agent: StepAgent) -> None:
+    await agent.begin("greet", with_kernel=False, parameters={"name": "World"}, request="Greet.")
+    code, _ = await agent.steps()
+    following = asyncio.ensure_future(follow_exports(agent.owner, agent.folder))
+    try:
+        await agent.tool("edit", notebook="plain", edits=[{"op": "insert", "after": "top", "source": "1"}])
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            for number in itertools.count():
+                # Until it listens: a feed begins with what comes next.
+                event = answer_event(await agent.owner.read(agent.log), code.cell, "skipped", f"by hand, {number}")
+                await agent.owner.submit(agent.log, [Draft(id=new_id(), event=event)])
+                await asyncio.sleep(0)
+                if "> **Skipped**: by hand" in agent.text:
+                    break
+    finally:
+        following.cancel()
+    assert len(list((agent.folder / "logbooks" / "runs").rglob("*.md"))) == 1

@@ -24,6 +24,8 @@ from ..formats.logbook.run_export import LogbookRun, RunCell, run_sheet
 from ..workspace.protocol import Workspace
 
 _PAGE = 2000
+_ATTEMPTS = 5
+"""So often a file is written once more, when its log grows meanwhile: whoever makes it grow writes it, too."""
 _PICTURES = {"image/png": "png", "image/jpeg": "jpg"}
 
 
@@ -34,8 +36,14 @@ async def write_export(workspace: Workspace, log: LogId, root: Path, now: Notebo
     if mark is None or mark.export is None:
         return None
     file = root / mark.export
-    text = await export_text(workspace, log, now, file)
-    await in_thread(_write, file, text)
+    for _ in range(_ATTEMPTS):
+        text = await export_text(workspace, log, now, file)
+        await in_thread(_write, file, text)
+        # Another process may write the same file: what is older must not be what is left.
+        after = await workspace.read(log)
+        if after.seq == now.seq:
+            break
+        now = after
     return file
 
 
