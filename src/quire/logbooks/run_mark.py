@@ -97,7 +97,9 @@ def bound_values(template: Template, values: Mapping[str, Any]) -> BoundParamete
     try:
         return bind(template.parameters, values)
     except BadInput as error:
-        raise BadInput(f"{template.path}: {error}", **error.details) from None
+        missing = [each for each in template.parameters if each.required and each.name not in values]
+        asks = {each.name: {"type": each.type, "help": each.help} for each in missing}
+        raise BadInput(f"{template.path}: {error}", **error.details, **({"asks": asks} if asks else {})) from None
 
 
 def check_request(request: str) -> None:
