@@ -37,5 +37,6 @@ async def _write(workspace: Workspace, log: LogId, root: Path) -> bool:
     mark = logbook_of(now)
     if mark is None or now.run is not None or mark.mode != "steps":
         return False
-    await write_export(workspace, log, root, now)
+    if (root / mark.template).is_file():  # else it was begun in another folder, whose files are not ours
+        await write_export(workspace, log, root, now)
     return True

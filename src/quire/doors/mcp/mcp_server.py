@@ -6,7 +6,7 @@ import logging
 import re
 from base64 import b64encode
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import mcp_types as t
 import msgspec
@@ -49,7 +49,7 @@ def make_server(here: Callable[[Context], Here]) -> Server[Any]:
         said, is_error = await _called(acting, tool, arguments, _telling(ctx))
         if is_error and (given := await ask_values(ctx, str(arguments.get("notebook", "This")), said.facts)):
             # What was asked for is missing in parameters that could be read: they are an object, or not there.
-            values: dict[str, Any] = (arguments.get("parameters") or {}) | given
+            values = cast("dict[str, Any]", arguments.get("parameters") or {}) | given
             said, is_error = await _called(acting, tool, arguments | {"parameters": values}, _telling(ctx))
         if acting.presence is not None:
             await acting.presence.rest()

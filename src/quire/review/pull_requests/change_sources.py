@@ -218,6 +218,8 @@ async def _of_run(workspace: Workspace, folder: Path | None, top: Path, log: Log
 def _of_logbook(folder: Path | None, top: Path, log: LogId, now: Notebook, mark: LogbookMark) -> ChangeSource:
     """What a logbook made whose product is files, as it left them, with the run's own file."""
     run, base = run_of(now), _folder(folder, top)
+    if not (base / mark.template).is_file():
+        base = top  # the store is elsewhere, and the repository has the logbook
     if run.is_open:
         raise Refused(f"Run {log} is {run.status}: what it made can be proposed once it is over.")
     files: dict[str, bytes | None] = {}

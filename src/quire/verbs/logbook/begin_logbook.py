@@ -66,9 +66,10 @@ async def after_call(here: Here, log: LogId, answer: VerbAnswer) -> VerbAnswer:
     mark = logbook_of(now)
     if mark is None or now.run is not None:
         return answer
-    if here.folder is not None:
+    root = find_root(here.folder, here.folder) if here.folder is not None else None
+    if root is not None and (root / mark.template).is_file():
         with contextlib.suppress(QuireError, OSError):  # the log has it all, and the next call writes it again
-            await write_export(here.workspace, log, find_root(here.folder, here.folder), now)
+            await write_export(here.workspace, log, root, now)
     return VerbAnswer(
         text=f"{answer.text}\n{_next_line(now)}", facts=answer.facts | logbook_facts(now), pictures=answer.pictures
     )

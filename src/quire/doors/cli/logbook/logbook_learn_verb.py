@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
+from ....core.errors import BadInput
 from ....core.ids import LogId
 from ....core.notebook.logbook_record import steps_of, tally_of
 from ....formats.logbook.run_export import log_of
 from ....formats.terminal_safe import plain
 from ....workspace.protocol import Workspace
 from .. import EXIT_STATUS
+from ..files.mirror_verb import folder_of_files
 from ..printer import counted, print_json
 from ..workspace_command import names_of_logs, with_workspace
 from .template_verbs import logbook_root
@@ -59,7 +61,11 @@ async def learn_verb(workspace: Workspace, run: str, why: str, as_json: bool) ->
     from ....logbooks.template_proposal import propose_to_template
 
     log = LogId((await workspace.find(log_of(Path(run).stem) or run)).log)
-    made = await propose_to_template(workspace, logbook_root(), log, why)
+    root, folder = logbook_root(), folder_of_files()
+    if root.resolve() != folder.resolve():
+        told = f"The templates here lie in {root}, and the files of this workspace in {folder}"
+        raise BadInput(f"{told}. Change the template by hand, or use the workspace of that folder.")
+    made = await propose_to_template(workspace, root, log, why)
     if as_json:
         print_json(made)
         return
