@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from quire.connection import connect
-from quire.core.errors import BadInput, NotFound, QuireError
+from quire.core.errors import BadInput, NotFound, QuireError, Refused
 from quire.core.events import Scope
 from quire.review.pull_requests.change_sources import ChangeSource, gather
 from quire.verbs.answers.answer import Here
@@ -119,6 +119,21 @@ def test_a_fixed_run_is_proposed_as_its_source_with_its_parameters(inside: Clone
     assert (found.kind, found.parameters) == ("run", {"threshold": 0.5})
     assert "raise SystemError" not in said(found)
     assert "injected" not in said(found)
+
+
+def test_what_a_logbook_made_is_proposed_with_the_file_of_its_run_and_only_as_the_run_left_it(inside: Clone) -> None:
+    text = "---\nparameters: {}\nproduct: [src/*.py]\n---\n\n## Make\n\n```python\nimport pathlib\n"
+    text += "pathlib.Path('src').mkdir(exist_ok=True)\npathlib.Path('src/made.py').write_text('one = 1\\n')\n```\n"
+    (inside.top / "logbooks" / "templates").mkdir(parents=True)
+    inside.write("logbooks/templates/make.md", text)
+    ran = call(inside, "logbook", "run", "make", "--request", "Make it, please.")
+    source = gathered(inside, ran["outcome"]["run"])
+    assert set(source.files) == {"src/made.py", ran["file"]}
+    assert source.files["src/made.py"] == b"one = 1\n"
+    assert source.why.startswith("Make it, please.") and source.subject == "make" and source.notebooks == ()
+    inside.write("src/made.py", "one = 2\n")
+    with pytest.raises(Refused, match="no longer as run"):
+        gathered(inside, ran["outcome"]["run"])
 
 
 @pytest.mark.parametrize(

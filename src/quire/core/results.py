@@ -17,7 +17,8 @@ from msgspec import UNSET, UnsetType
 
 from .errors import BadInput, NotFound
 from .ids import CellId, LogId, check_name, nearest
-from .notebook.notebook import Cell, Notebook, Result
+from .notebook.logbook_record import run_or_logbook
+from .notebook.notebook import Cell, Notebook, Result, Run
 from .params.param_types import ANY, Misfit, Type, article, fit, parse_type
 from .sheet.sheet import Sheet
 from .values import Json, tag, untag
@@ -340,7 +341,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 def outcome_of(log: LogId, notebook: Notebook, output: str | None = None) -> Outcome:
     """Read the outcome of a run out of the notebook that its log folds to."""
-    run = notebook.run
+    run = run_or_logbook(notebook)
     if run is None:
         raise NotFound(f"{notebook.name!r} is a notebook, not a run: it has no outcome.")
     interpreter = run.environment.get("interpreter")
@@ -351,7 +352,7 @@ def outcome_of(log: LogId, notebook: Notebook, output: str | None = None) -> Out
         output=output,
         duration_seconds=_seconds(run.started_at or run.at, run.finished_at),
         cells_executed=sum(_ran_here(cell) for cell in notebook.live_cells),
-        failed_cell=_failed_cell(notebook),
+        failed_cell=_failed_cell(notebook, run),
         scraps={name: _value(notebook, name) for name in notebook.results},
         fault=RunFault(ename=fault.ename, evalue=fault.evalue) if fault is not None else None,
         interpreter=interpreter if isinstance(interpreter, str) else None,
@@ -373,9 +374,8 @@ def _value(notebook: Notebook, name: str) -> Json:
     return result.value if result.blob is None else {"blob": result.blob.hash, "media": result.blob.media}
 
 
-def _failed_cell(notebook: Notebook) -> FailedCell | None:
-    run = notebook.run
-    if run is None or run.failed_cell is None:
+def _failed_cell(notebook: Notebook, run: Run) -> FailedCell | None:
+    if run.failed_cell is None:
         return None
     for index, cell in enumerate(notebook.live_cells):
         if cell.id == run.failed_cell:

@@ -37,6 +37,8 @@ def convert(text: str, path: str, target: str, existing: str | None = None) -> s
     registry.check_language(sheet, target)
     if registry.format_of(target) == "logbook":
         sheet = without_native_kernel(sheet)
+    if not existing and registry.format_of(path) == registry.format_of(target) == "logbook":
+        return registry.write(sheet, target, like=text)  # what its author wrote, and how
     if not existing or registry.format_of(target) == "html":
         return registry.write(with_kernel(sheet) if registry.format_of(target) == "ipynb" else sheet, target)
     if registry.format_of(path) != "ipynb":

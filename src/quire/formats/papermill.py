@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from ..core.errors import BadInput
 from ..core.ids import CellId, LogId
+from ..core.notebook.logbook_record import INJECTED
 from ..core.notebook.notebook import Cell, Execution, Notebook, Run
 from ..core.params.parameters import BoundParameters, tagged_cell
 from ..core.sheet.sheet import OURS, Sheet, SheetCell, derived_ids
@@ -204,7 +205,7 @@ def _marker(id: CellId, text: str) -> SheetCell:
     return SheetCell(id=id, kind="markdown", source=text, tags=(ERROR_TAG,))
 
 
-TAG = "injected-parameters"
+TAG = INJECTED
 """The tag of the cell that the values are in."""
 GIVEN = "given"
 """The key in our metadata for the values that a run was given."""

@@ -69,6 +69,23 @@ declined, it says why: do not try to get around it. What is risky (deletes data,
 Where notebooks are reviewed in git, `propose(notebook, why="…", pull_request=true)` commits the notebook to a branch, runs it before and
 after, and opens its pull request; call it again after more edits, and the same one is brought up to date. A person merges.
 
+## Logbooks
+
+A logbook is a template, `logbooks/templates/NAME.md`, for work that is done again and again. **Write one** (`quire logbook new NAME`) when
+somebody will want the same done once more with other values; not for a single question. **Ask first** for parameters without a value,
+and for what the request leaves open and cannot be found out; what you find out yourself goes into `parameters`, with its
+source in `sources`.
+
+1. `run(notebook="NAME", parameters={{…}}, sources={{…}}, request="the user's words, whole")` lays the steps out, and says which is next.
+2. Code: `run(cells=[ID])` as it is. If it has to be otherwise, `patch` it, with `{{"op": "step", "cell": ID, "why": "…"}}` in the
+   same batch.
+3. Prose: do what it says, then `{{"op": "step", "cell": ID, "answer": "done", "did": "…", "evidence": "…"}}`. Evidence shows it: an
+   output, a file.
+4. What cannot or should not be done: `"answer": "skipped"` or `"failed"`, with `why`. Never answer for what you have not done.
+
+The file in `logbooks/runs/` is written for you; each change, addition and failure is in it anyway. `quire logbook learn RUN`
+proposes what became otherwise to the template. With nothing but files, `logbooks-skill/SKILL.md` says how.
+
 ## Comments
 
 A comment "to you" in an answer was written to you by whoever is named: reply with `control(action="comment", id="01M…", text="…")`, or

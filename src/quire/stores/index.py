@@ -33,13 +33,14 @@ from ..core.events import (
 from ..core.ids import MIRROR, WORKSPACE_LOG, CellId, CommentId, ExecutionId, LogId, ProposalId, actor_kind
 from ..core.notebook.comments import threads
 from ..core.notebook.directory import Directory, Schedule
+from ..core.notebook.logbook_record import logbook_of, run_or_logbook, steps_of, tally_of
 from ..core.notebook.notebook import Cell, Comment, Execution, Notebook, Proposal, Review, Run
 from ..core.notebook.reduce import REDUCER, Fold
 from ..core.notebook.reviews import subject_log
 from ..core.notebook.staleness import stale_cells
 from ..core.text import source_hash
 
-INDEX = REDUCER * 100 + 5
+INDEX = REDUCER * 100 + 6
 """The version of what is below; goes up with every change of it, and with the reducer's."""
 
 Row: TypeAlias = tuple[Any, ...]
@@ -116,6 +117,13 @@ TABLES: dict[str, dict[str, str]] = {
         "due": "text",
         "attempt": "integer",
         "asked_by": "text",
+        "template": "text",
+        "mode": "text",
+        "steps": "integer",
+        "open_steps": "integer",
+        "deviated": "integer",
+        "skipped": "integer",
+        "failed": "integer",
     },
     "inputs": {"log": "text", "path": "text", "digest": "text", "size": "integer"},
     "packages": {"environment": "text", "name": "text", "version": "text"},
@@ -421,10 +429,11 @@ def _add_notebook(rows: IndexRows, log: LogId, now: Notebook) -> None:
         rows.conflicts.append((log, id, conflict.cell, conflict.seq, conflict.ours, conflict.theirs))
     if now.binding is not None:
         rows.bindings.append((log, now.binding.path))
-    if now.run is not None:
-        rows.runs.append(_run_row(log, now))
-        rows.inputs.extend((log, file.path, file.digest, file.size) for file in now.run.inputs)
-        rows.run_values.extend(_run_values(log, now, now.run))
+    run = run_or_logbook(now)
+    if run is not None:
+        rows.runs.append(_run_row(log, now, run))
+        rows.inputs.extend((log, file.path, file.digest, file.size) for file in run.inputs)
+        rows.run_values.extend(_run_values(log, now, run))
     if now.review is not None:
         rows.reviews.append(_review_row(log, now.name, now.review))
 
@@ -513,10 +522,7 @@ def _cell_row(log: LogId, place: int, cell: Cell, stale: bool) -> Row:
     )
 
 
-def _run_row(log: LogId, now: Notebook) -> Row:
-    run = now.run
-    if run is None:
-        return ()
+def _run_row(log: LogId, now: Notebook, run: Run) -> Row:
     return (
         log,
         now.name,
@@ -541,7 +547,17 @@ def _run_row(log: LogId, now: Notebook) -> Row:
         run.revision.commit if run.revision is not None else None,
         run.revision.dirty if run.revision is not None else None,
         *((run.due.schedule, run.due.due, run.due.attempt, run.due.asked_by) if run.due is not None else [None] * 4),
+        *_logbook_columns(now),
     )
+
+
+def _logbook_columns(now: Notebook) -> Row:
+    """What a run of a logbook is of, and how many of its steps went how."""
+    mark = logbook_of(now)
+    if mark is None:
+        return (None,) * 7
+    tally = tally_of(steps_of(now))
+    return (mark.template, mark.mode, tally.steps, tally.open, tally.deviated, tally.skipped, tally.failed)
 
 
 def _text(value: Any) -> str | None:

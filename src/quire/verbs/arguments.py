@@ -80,6 +80,9 @@ class RunArguments(VerbArguments, frozen=True, kw_only=True):
     cells: Cells = "stale"
     parameters: dict[str, Json] | None = None
     fresh: bool = False
+    request: Annotated[str, Meta(description="Begin a logbook's template: the user's words, whole.")] | None = None
+    sources: Annotated[dict[str, str], Meta(description="Of parameters you worked out: from where.")] = {}
+    approve: Annotated[bool, Meta(description="Each step waits for a person.")] = False
     seconds: Seconds = 20
     budget: Budget = 2000
 

@@ -57,7 +57,11 @@ class RequestedExecutions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def run(here: Here, wanted: RunArguments, tell: Tell | None = None) -> VerbAnswer:
-    """Run cells of a notebook, or all of it in a kernel of its own; wait for the end."""
+    """Run cells of a notebook, or all of it in a kernel of its own; wait for the end. Or begin a logbook."""
+    if wanted.request is not None:
+        from .logbook.begin_logbook import begin_logbook
+
+        return await begin_logbook(here, wanted)
     if wanted.parameters is not None or wanted.fresh:
         from .run_detached import run_apart
 

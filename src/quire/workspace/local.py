@@ -22,8 +22,9 @@ from ..core.edits.undo_plan import UndoPlan
 from ..core.errors import BadInput, Conflict, NotFound, Refused, Unavailable
 from ..core.event_fields import check_drafts
 from ..core.events import BlobRef, Draft, Entry, KnownEvent, Scope
-from ..core.ids import WORKSPACE_LOG, ActorId, ExecutionId, LogId, TokenId, check_id
+from ..core.ids import WORKSPACE_LOG, ActorId, ExecutionId, LogId, TokenId, actor_kind, check_id
 from ..core.notebook.directory import Directory
+from ..core.notebook.logbook_record import logbook_of
 from ..core.notebook.notebook import Notebook
 from ..core.notebook.reduce import REDUCER, fold
 from ..core.policies import RUN_WITH_PARAMETERS, permission, with_permission
@@ -341,13 +342,24 @@ class LocalWorkspace:
         self, log: LogId, drafts: Sequence[Draft], lease_seconds: float | None, why: str, cells_at: int | None
     ) -> list[Entry]:
         await self._rights.check_submission(self.identity, log, drafts)
-        if self.identity.asks and log != WORKSPACE_LOG and has_to_ask(self.identity, drafts):
-            drafts = [as_proposal(self.identity, drafts, await self._live(log).read(), why)]
+        asking = await self._asking(log)
+        if asking.asks and log != WORKSPACE_LOG and has_to_ask(asking, drafts):
+            drafts = [as_proposal(asking, drafts, await self._live(log).read(), why)]
         entries = await self._submit(log, drafts, lease_seconds, cells_at)
         await self._rights.forget_uploads(self.identity, drafts)
         for other in {entry.log for entry in entries} - {log}:
             await self._check(other, "read")  # the first event of an id or key may stand in another log
         return entries
+
+    async def _asking(self, log: LogId) -> Identity:
+        """Who asks here: in a logbook whose steps a person approves, an agent has to ask before it changes or runs any."""
+        identity = self.identity
+        if log == WORKSPACE_LOG or actor_kind(identity.actor) != "agent" or await self._shared.store.info(log) is None:
+            return identity
+        mark = logbook_of(await self._live(log).read())
+        if mark is None or not mark.approve:
+            return identity
+        return msgspec.structs.replace(identity, asks=identity.asks | {"edit", "run"})
 
     async def _submit(
         self, log: LogId, drafts: Sequence[Draft], lease_seconds: float | None, cells_at: int | None

@@ -68,11 +68,14 @@ def pictures_of(result: CallToolResult) -> list[ImageContent]:
 
 
 @contextlib.contextmanager
-def over_stdio(folder: Path, *flags: str, mode: str = "auto", **environ: str) -> Generator[Agent]:
-    """An agent for which the client starts `quire mcp` in a folder. What it says on stderr is in mcp.log."""
+def over_stdio(folder: Path, *flags: str, mode: str = "auto", asked: Any = None, **environ: str) -> Generator[Agent]:
+    """An agent for which the client starts `quire mcp` in a folder. `asked` answers what the server asks a person."""
     told = {name: value for name, value in os.environ.items() if name not in ("QUIRE_TOKEN", "QUIRE_URL")} | environ
     started = StdioServerParameters(command=QUIRE, args=["mcp", *flags], cwd=folder, env=told)
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(started, mode=mode)) as client:
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(Client(started, mode=mode, elicitation_callback=asked)) as client,
+    ):
         yield Agent(portal, client)
 
 

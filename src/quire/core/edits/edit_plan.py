@@ -18,6 +18,7 @@ from ..errors import BadInput, NotFound, QuireError
 from ..events import CellChange
 from ..ids import CellId, check_name
 from ..notebook.cell_lookup import find_cell
+from ..notebook.logbook_record import logbook_of
 from ..notebook.notebook import Cell, Notebook
 from ..python.parse import fault_in
 from ..sheet.sheet import Sheet
@@ -39,14 +40,16 @@ from .operations import (
     Patch,
     Places,
     Replace,
+    Step,
     check_source,
     checked_tags,
     draft_of,
 )
+from .step_answer import answered_mark
 
 __all__ = ["EditPlan", "Past", "plan", "stale_bases"]
 
-_OfCell: TypeAlias = Replace | Patch | Delete | Move | Label
+_OfCell: TypeAlias = Replace | Patch | Delete | Move | Label | Step
 
 
 class EditPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -185,6 +188,8 @@ class _Batch:
                 self._move(number, cell.id, operation)
             case Label():
                 self._label(number, draft, operation)
+            case Step():
+                self._step(number, cell, draft, operation)
             case _:
                 assert_never(operation)
 
@@ -302,6 +307,15 @@ class _Batch:
             for tag in getattr(operation, mine):
                 told = f"tag {tag!r} of cell {cell!r} is both added and removed"
                 self._claims.keep_clear(number, cell, f"{other} {tag}", told)
+
+    # ---- Steps of a logbook
+
+    def _step(self, number: int, cell: Cell, draft: CellDraft, operation: Step) -> None:
+        if logbook_of(self._notebook) is None:
+            told = f"{self._notebook.name!r} is no logbook that is done step by step, so it has no steps to answer"
+            raise BadInput(f"{told}. `run` with `request` begins one.")
+        self._claims.claim(number, cell.id, "answer", "answer")
+        draft.mark = answered_mark(cell, operation.answer, operation.why, operation.did, operation.evidence)
 
     # ---- All of it
 

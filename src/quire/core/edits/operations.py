@@ -1,4 +1,4 @@
-"""What a batch of edits can ask for: six operations on the cells of a notebook.
+"""What a batch of edits can ask for: seven operations on the cells of a notebook.
 
 `edit_plan` turns them into events. Whoever sends them, agent or program, has read the notebook
 at some time: a hash names the source that was read. The JSON schemas that agents see are
@@ -16,6 +16,7 @@ from msgspec import Meta
 from .. import events as e
 from ..errors import BadInput
 from ..ids import CellId, check_name
+from ..notebook.logbook_record import StepMark, as_metadata
 from ..notebook.notebook import Cell
 from ..text import source_hash
 from .edit_errors import contradiction
@@ -87,7 +88,17 @@ class Label(EditOperation, frozen=True, kw_only=True, tag_field="op", tag="tag")
     kind: Kind | None = None
 
 
-Operation: TypeAlias = Replace | Patch | Insert | Delete | Move | Label
+class Step(EditOperation, frozen=True, kw_only=True, tag_field="op", tag="step"):
+    """A logbook's step is answered; or `why` it is otherwise. Code is done by running it."""
+
+    cell: CellName
+    answer: Literal["done", "skipped", "failed"] | None = None
+    why: str = ""
+    did: str = ""
+    evidence: str = ""
+
+
+Operation: TypeAlias = Replace | Patch | Insert | Delete | Move | Label | Step
 Operations: TypeAlias = Annotated[tuple[Operation, ...], Meta(min_length=1, max_length=MOST_EDITS)]
 
 
@@ -124,6 +135,8 @@ class CellDraft(msgspec.Struct, kw_only=True):
     by: int = 0
     """The edit that wrote its source, or made code of it."""
     named_by: int = 0
+    mark: StepMark | None = None
+    """What is said of it as a step of a logbook."""
 
     @property
     def is_changed(self) -> bool:
@@ -143,6 +156,8 @@ class CellDraft(msgspec.Struct, kw_only=True):
             yield e.CellTagged(cell=self.id, tags=self.tags)
         if self.source != was.source:
             yield e.SourceEdited(cell=self.id, text=self.source, base_hash=source_hash(was.source))
+        if self.mark is not None:
+            yield e.CellMetadataSet(cell=self.id, values=as_metadata(self.mark))
 
 
 def draft_of(cell: Cell) -> CellDraft:

@@ -27,6 +27,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "reproduce": ("run.reproduce_verb", "Run a recorded run again, and say what is not the same."),
     "schedule": ("schedule.schedule_verb", "Run notebooks by the clock."),
     "scheduler": ("schedule.scheduler_verb", "Begin runs when their schedules are due."),
+    "logbook": ("logbook.logbook_verb", "Write logbooks, and run them."),
     "edit": ("notebook.edit_verb", "Change what cells say."),
     "undo": ("notebook.undo_verb", "Take back all that one actor did, and keep the rest."),
     "execute": ("notebook.execute_verb", "Run cells, or other code, in a living kernel."),

@@ -6,7 +6,7 @@ import logging
 import re
 from base64 import b64encode
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import mcp_types as t
 import msgspec
@@ -21,6 +21,7 @@ from ...verbs.answers.answer import Here, VerbAnswer
 from ...verbs.answers.error_answer import told
 from ...verbs.execution_wait import Tell
 from . import resources
+from .elicitation import ask_values
 from .tool_call import call
 from .tools import INSTRUCTIONS, TOOLS, Tool
 
@@ -44,8 +45,12 @@ def make_server(here: Callable[[Context], Here]) -> Server[Any]:
         return t.ListToolsResult(tools=[_described(tool) for tool in TOOLS.values()])
 
     async def call_tool(ctx: Context, params: t.CallToolRequestParams) -> t.CallToolResult:
-        acting = here(ctx)
-        said, is_error = await _called(acting, _tool(params.name), params.arguments, _telling(ctx))
+        acting, tool, arguments = here(ctx), _tool(params.name), params.arguments or {}
+        said, is_error = await _called(acting, tool, arguments, _telling(ctx))
+        if is_error and (given := await ask_values(ctx, str(arguments.get("notebook", "This")), said.facts)):
+            # What was asked for is missing in parameters that could be read: they are an object, or not there.
+            values = cast("dict[str, Any]", arguments.get("parameters") or {}) | given
+            said, is_error = await _called(acting, tool, arguments | {"parameters": values}, _telling(ctx))
         if acting.presence is not None:
             await acting.presence.rest()
         return t.CallToolResult(content=_content(said), structured_content=_facts(ctx, said), is_error=is_error)

@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 
 from ...core.errors import BadInput
-from ...core.ids import nearest
+from ...core.ids import LogId, nearest
 from ...verbs.answers.answer import Here, VerbAnswer
 from ...verbs.arguments import VerbArguments
 from ...verbs.execution_wait import Tell
@@ -22,15 +22,21 @@ _PLACE = re.compile(r"(?P<said>.*?)(?: - at `\$\.?(?P<place>.*)`)?", re.DOTALL)
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
 _NAMES_CELLS = frozenset(("after", "cell", "cells", "of", "run"))
 _WHOLE_NUMBERS = frozenset(("at", "budget", "limit", "since"))
-_TAKEN_AS_THEY_ARE = frozenset(("parameters",))
+_TAKEN_AS_THEY_ARE = frozenset(("parameters", "sources"))
+_WORKS_ON = frozenset(("edit", "run", "wait", "propose"))
+"""After these a logbook may be further than before."""
 
 
 async def call(here: Here, tool: Tool, arguments: Mapping[str, Any] | None, tell: Tell | None = None) -> VerbAnswer:
     """Do what a tool is for; what is wrong is one of the six errors."""
     wanted = read_arguments(tool, arguments or {})
-    if tool.waits:
-        return await tool.verb(here, wanted, tell=tell)
-    return await tool.verb(here, wanted)
+    answer = await (tool.verb(here, wanted, tell=tell) if tool.waits else tool.verb(here, wanted))
+    log = answer.facts.get("notebook")
+    if tool.name not in _WORKS_ON or not isinstance(log, str):
+        return answer
+    from ...verbs.logbook.begin_logbook import after_call
+
+    return await after_call(here, LogId(log), answer)
 
 
 def read_arguments(tool: Tool, arguments: Mapping[str, Any]) -> VerbArguments:

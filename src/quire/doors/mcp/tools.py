@@ -1,7 +1,7 @@
 """The tools: what each is called, what it says of itself, and which verb it is.
 
 Every agent reads all of this each time, so it is counted: names, descriptions and schemas together stay under
-10,000 characters (a test counts). One sentence or two each, then an example that can be copied.
+12,000 characters (a test counts). One sentence or two each, then an example that can be copied.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ _ALL = (
         verb=run.run,
         wanted=arguments.RunArguments,
         says="Run cells in the living kernel (stale: what never ran, failed or changed, and what stands on it); with "
-        "`parameters` or `fresh` the whole notebook in a new kernel, as a run with a record of its own.",
+        "`parameters` or `fresh` the whole notebook in a new kernel, as a run with a record of its own. With `request`: begin "
+        "a logbook's template, to be done step by step (edit: op step).",
         example={"notebook": "sales.py", "parameters": {"month": "2026-10"}},
         destroys=True,
         opens=True,

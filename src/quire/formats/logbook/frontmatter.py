@@ -259,6 +259,11 @@ def _dump(fields: dict[str, Json]) -> str:
         def ignore_aliases(self, data: Any) -> bool:
             return True
 
+    def written_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+        """Lines stay lines: what somebody wrote in several is read in several."""
+        return cast("Any", dumper).represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+    FrontmatterDumper.add_representer(str, written_text)
     try:
         plain = {key: _yaml_value(value) for key, value in fields.items()}
         return yaml.dump(plain, Dumper=FrontmatterDumper, sort_keys=False, allow_unicode=True, width=100)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 from ...core.errors import BadInput, NotFound, QuireError, Refused
 from ...core.events import CellChange
 from ...core.ids import LogId, resolve
+from ...core.notebook.logbook_record import LogbookMark, logbook_of
 from ...core.notebook.notebook import Notebook, Proposal
 from ...core.rules.cell_rules import as_carried_over, completed
 from ...core.rules.context import SubmissionContext
@@ -139,6 +141,9 @@ async def _of_workspace(workspace: Workspace, folder: Path | None, top: Path, na
         told = f"{name} is no file, notebook, run or proposal"
         raise NotFound(f"{told}. ({error}) `quire list` and `git status` show what there is.") from None
     notebook = await workspace.read(info.log)
+    mark = logbook_of(notebook)
+    if mark is not None and mark.files:
+        return _of_logbook(folder, top, info.log, notebook, mark)
     if notebook.run is not None:
         return await _of_run(workspace, folder, top, info.log, notebook)
     return of_notebook(folder, top, notebook)
@@ -207,6 +212,33 @@ async def _of_run(workspace: Workspace, folder: Path | None, top: Path, log: Log
         why=f"Fixed in run {log}, which ended as {run.status}.",
         by=authors[0] if authors else None,
         parameters=dict(run.parameters),
+    )
+
+
+def _of_logbook(folder: Path | None, top: Path, log: LogId, now: Notebook, mark: LogbookMark) -> ChangeSource:
+    """What a logbook made whose product is files, as it left them, with the run's own file."""
+    run, base = run_of(now), _folder(folder, top)
+    if not (base / mark.template).is_file():
+        base = top  # the store is elsewhere, and the repository has the logbook
+    if run.is_open:
+        raise Refused(f"Run {log} is {run.status}: what it made can be proposed once it is over.")
+    files: dict[str, bytes | None] = {}
+    for made in mark.files:
+        path = _in_repository(top, str(base / made.path))
+        data = _content(top, path)
+        if (sha256(data).hexdigest() if data is not None else None) != made.digest:
+            told = f"{made.path} is no longer as run {log} left it, and nobody would know whose work is proposed"
+            raise Refused(f"{told}. Run the logbook again, or propose the file itself: quire propose {made.path}.")
+        files[path] = data
+    if mark.export is not None:
+        path = _in_repository(top, str(base / mark.export))
+        files[path] = _content(top, path)
+    subject = Path(mark.template).stem
+    why = f"{mark.request}\n\nMade by run {log} of {mark.template}, which ended as {run.status}.".strip()
+    notebooks = tuple(_sources(path for path in files if "runs" not in Path(path).parts and is_notebook(top, path)))
+    edited = tuple(files)
+    return ChangeSource(
+        kind="files", files=files, notebooks=notebooks, edited=edited, subject=subject, why=why, by=run.by
     )
 
 

@@ -71,13 +71,13 @@ def _changes(fix: Fix, source: Notebook, log: LogId, name: str) -> tuple[CellCha
     if not wanted:
         raise BadInput(f"{name} says already what was fixed in the run: nothing is left to propose.")
     for proposal, waiting in source.proposals.items():
-        if waiting.state == "open" and _as_asked(waiting.changes) == wanted:
+        if waiting.state == "open" and as_asked(waiting.changes) == wanted:
             told = f"Proposal {proposal} by {waiting.by} asks {name} for the same already."
             raise Conflict(f"{told} `quire proposals show {proposal}` shows it.", proposal=proposal)
     return wanted
 
 
-def _as_asked(changes: tuple[CellChange, ...]) -> tuple[CellChange, ...]:
+def as_asked(changes: tuple[CellChange, ...]) -> tuple[CellChange, ...]:
     """Return changes as they were sent, without the differences that the workspace keeps with them."""
     return tuple(replace(each, applied=None) if isinstance(each, SourceEdited) else each for each in changes)
 

@@ -17,6 +17,7 @@ import msgspec
 from ...core.errors import BadInput, NotFound
 from ...core.events import CellKind, Fault, GitRevision, InputFile, RunSource
 from ...core.ids import ActorId, CellId, LogId, RuntimeId
+from ...core.notebook.logbook_record import LogbookMark, LogbookStep, logbook_of, run_or_logbook, steps_of
 from ...core.notebook.notebook import Cell, Notebook, Run
 from ...core.results import Outcome, outcome_of
 from ...core.values import Json
@@ -46,11 +47,14 @@ class RunEntry(msgspec.Struct, frozen=True, kw_only=True):
     cells_executed: int
     parameters: dict[str, Json]
     by: ActorId
+    template: str | None = None
+    """Of a run of a logbook: the path of its template."""
 
 
 # Cells of a run are claimed with the run. What is executed in its notebook later was claimed by itself, by a runtime.
-_BY_THE_RUN = "log = run AND started_at IS NOT NULL AND runtime IS NULL"
-_COLUMNS = "run, name, status, path, requested_at, started_at, finished_at, seconds, parameters, actor"
+# In a logbook that is done step by step all are.
+_BY_THE_RUN = "log = run AND started_at IS NOT NULL AND (runtime IS NULL OR mode IN ('steps', 'adopted'))"
+_COLUMNS = "run, name, status, path, requested_at, started_at, finished_at, seconds, parameters, actor, template, mode"
 
 
 def listing(status: str | None = None, source: str | None = None, limit: int | None = None) -> str:
@@ -79,7 +83,8 @@ def _quoted(text: str) -> str:
 
 def listed(rows: Iterable[Sequence[Any]]) -> Iterator[RunEntry]:
     """Read the answer to `listing`."""
-    for run, name, status, path, requested, started, finished, seconds, parameters, actor, cells, executed in rows:
+    for run, name, status, path, requested, started, finished, seconds, parameters, actor, template, _, *counts in rows:
+        cells, executed = counts
         yield RunEntry(
             run=run,
             name=name,
@@ -93,6 +98,7 @@ def listed(rows: Iterable[Sequence[Any]]) -> Iterator[RunEntry]:
             cells_executed=executed,
             parameters=json.loads(parameters),
             by=actor,
+            template=template,
         )
 
 
@@ -113,6 +119,7 @@ def listed_of(log: LogId, notebook: Notebook) -> RunEntry:
         cells_executed=sum(cell.execution is not None for cell in cells),
         parameters=run.parameters,
         by=run.by,
+        template=mark.template if (mark := logbook_of(notebook)) is not None else None,
     )
 
 
@@ -175,13 +182,18 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     cells: tuple[CellRecord, ...]
     changed_since: tuple[CellId, ...] = ()
     """The cells that somebody added, changed or removed once it was over: `cells` has them as they ran."""
+    logbook: LogbookMark | None = None
+    """Of a run of a logbook: its template, what the user asked for, and the like."""
+    steps: tuple[LogbookStep, ...] = ()
+    """And how each step was answered."""
 
 
 def run_of(notebook: Notebook) -> Run:
-    """What makes a notebook a run; NotFound when it is none."""
-    if notebook.run is None:
+    """What makes a notebook a run, or a logbook that is done step by step; NotFound when it is none."""
+    run = run_or_logbook(notebook)
+    if run is None:
         raise NotFound(f"{notebook.name!r} is a notebook, not a run. `quire runs list` lists the runs.")
-    return notebook.run
+    return run
 
 
 def record_of(
@@ -214,6 +226,8 @@ def record_of(
         fault=run.fault,
         cells=tuple(_cell_record(number, cell) for number, cell in enumerate(notebook.live_cells, 1)),
         changed_since=tuple(id for id in now.order if now.cells[id].after_run) if now is not None else (),
+        logbook=(mark := logbook_of(notebook)),
+        steps=tuple(steps_of(notebook)) if mark is not None else (),
     )
 
 

@@ -70,7 +70,7 @@ async def edit_verb(
 
     CELL is an id or its beginning, a name, or a number as `quire show` counts. Without --file your editor opens ($VISUAL or
     $EDITOR). A cell that somebody else changes meanwhile is refused, with its text. The edits of a batch are replace, patch,
-    insert, delete, move and tag, as agents have them; inserts into a notebook that is not there make it. What --run runs is run
+    insert, delete, move, tag and step, as agents have them; inserts into a notebook that is not there make it. What --run runs is run
     by a server or by `quire runtime`; where neither is there and the store is at hand, a runtime is started.
     """
     if batch is not None:

@@ -81,6 +81,15 @@ async def execute_verb(
     return 0
 
 
+async def run_and_show(workspace: Workspace, log: LogId, asked: ExecutionRequested) -> bool:
+    """Ask for a cell, print what it shows, and return whether it ended well; False too while it waits for a yes."""
+    async with runtimes_beside(workspace) as is_served:
+        execution = await _executed(workspace, log, asked, as_json=False, patient=is_served)
+        if execution is not None:
+            await _show(workspace, execution)
+        return execution is not None and execution.state == "ok"
+
+
 async def _asked(
     workspace: Workspace, log: LogId, cell: str | None, code: str, runtime: str | None
 ) -> ExecutionRequested | ScratchRequested:

@@ -39,7 +39,7 @@ def tell(sheet: Sheet, file: Path, *, as_json: bool) -> bool:
     if as_json:
         print_json([_told(each) for each in found])
     elif found:
-        click.echo(table(("name", "type", "default", "help"), [_row(each) for each in found]))
+        click.echo(table(("name", "type", "default", "help"), [row_of(each) for each in found]))
     else:
         hint = "Tag a cell `parameters`, or declare them in the frontmatter of an .md."
         click.echo(f"quire: {file} takes no parameters. {hint}", err=True)
@@ -57,7 +57,8 @@ def _told(parameter: Parameter) -> dict[str, Any]:
     return as_json(parameter)
 
 
-def _row(parameter: Parameter) -> tuple[str, str, str, str]:
+def row_of(parameter: Parameter) -> tuple[str, str, str, str]:
+    """A parameter as a line of a table: name, type, default, help."""
     help = parameter.help
     if parameter.choices:
         shown = ", ".join(_shown(untag(each)) for each in parameter.choices)

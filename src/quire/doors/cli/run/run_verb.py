@@ -116,7 +116,7 @@ async def _run(workspace: Workspace, as_json: bool, **options: Any) -> int:
     if said := str(error or outcome.output_fault or ""):
         say(said)
     run_progress.tell(outcome, plan, as_json)
-    return _status(outcome) if error is None else answer(error).exit_status
+    return status_of(outcome) if error is None else answer(error).exit_status
 
 
 def listen(stopping: StopReason) -> None:
@@ -128,7 +128,8 @@ def listen(stopping: StopReason) -> None:
             loop.add_signal_handler(number, stopping.signal)
 
 
-def _status(outcome: Outcome) -> int:
+def status_of(outcome: Outcome) -> int:
+    """Return the exit status for how a run ended."""
     if outcome.output_fault is not None and outcome.status == "success":
         return answer(Unavailable("")).exit_status
     return _EXIT.get(outcome.status, 1)

@@ -242,6 +242,7 @@ async def _working(
     from ....actors.retention import keep_runs
     from ....actors.runtime.start.launcher import start_runtimes
     from ....connection import kernel_is_left
+    from ....logbooks.export_follower import follow_exports
     from ....runs.host.host_launcher import starting_here
     from ....verbs.schedules.run_scheduler import make_scheduler
     from ....workspace.identity import identities
@@ -278,6 +279,7 @@ async def _working(
             works["Schedules"] = lambda: make_scheduler(workspace, place.home, tell).run()
         if settings.serve.mirror:
             works["The mirror"] = lambda: mirror(workspace, place.home, tell=tell)
+            works["The files of logbooks"] = lambda: follow_exports(workspace, place.home, tell)
         for what, work in works.items():
             await stack.enter_async_context(keep_running(what, work, tell))
         yield

@@ -1,0 +1,1 @@
+"""`quire logbook`: templates, and their runs."""

@@ -1,0 +1,1 @@
+"""What agents do with logbooks, beside what they do with any notebook."""
