@@ -17,7 +17,7 @@ from quire.core.errors import BadInput
 from quire.core.ids import ActorId, EventId, LogId, due_run
 from quire.core.notebook.directory import Pause, Schedule
 from quire.core.schedule.next_step import Begin, BegunRun, Cancel, ScheduleState, Skip, Wait, next_step, retry_wait
-from quire.core.schedule.template import Missing, check_templates, fill, fill_output, values_at
+from quire.core.schedule.template import MissingValue, check_templates, fill, fill_output, values_at
 from quire.core.schedule.threshold import parse_threshold
 from quire.core.schedule.timetable import (
     MOST_BACK,
@@ -251,7 +251,7 @@ def test_templates_are_filled_with_their_types() -> None:
         fill("{{previous.results.none or 0}}", KNOWN) == 0
         and fill("{{previous.results.none or 'x y'}}", KNOWN) == "x y"
     )
-    assert isinstance(fill("at {{previous.results.none}}", KNOWN), Missing)
+    assert isinstance(fill("at {{previous.results.none}}", KNOWN), MissingValue)
     assert fill("{a} {b[c]} 100%", KNOWN) == "{a} {b[c]} 100%"
     assert fill_output("runs/{{date}}/{{time}}_{{run_number}}.ipynb", KNOWN) == "runs/2026-03-01/06-00_7.ipynb"
 

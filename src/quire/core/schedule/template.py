@@ -34,7 +34,7 @@ _NAME = re.compile(r"[A-Za-z_][\w-]{0,99}(?:\.[\w-]{1,100}){0,3}")
 _FORMS = "{{date}}, {{time}}, {{run_number}}, {{schedule}} and {{previous.results.NAME}}"
 
 
-class Missing(msgspec.Struct, frozen=True):
+class MissingValue(msgspec.Struct, frozen=True):
     """The value of a template that names a result which no run has recorded yet."""
 
     name: str
@@ -42,7 +42,7 @@ class Missing(msgspec.Struct, frozen=True):
 
 class _Reference(msgspec.Struct, frozen=True):
     name: str
-    default: Json | Missing
+    default: Json | MissingValue
 
 
 def check_templates(value: Json, what: str, *, in_path: bool = False) -> None:
@@ -69,17 +69,17 @@ def values_at(name: str, due: datetime, zone: tzinfo, run_number: int, previous:
     return known | {"schedule": name}
 
 
-def fill(value: Json, known: Mapping[str, Json]) -> Json | Missing:
-    """Return a value with its templates filled; Missing where it is one that has nothing to name."""
+def fill(value: Json, known: Mapping[str, Json]) -> Json | MissingValue:
+    """Return a value with its templates filled; MissingValue where it is one that has nothing to name."""
     match value:
         case str():
             return _filled_text(value, known)
         case list():
             filled = [fill(each, known) for each in cast("list[Json]", value)]
-            return next((each for each in filled if isinstance(each, Missing)), filled)
+            return next((each for each in filled if isinstance(each, MissingValue)), filled)
         case dict():
             by_name = {name: fill(each, known) for name, each in cast("dict[str, Json]", value).items()}
-            return next((each for each in by_name.values() if isinstance(each, Missing)), by_name)
+            return next((each for each in by_name.values() if isinstance(each, MissingValue)), by_name)
         case _:
             return value
 
@@ -89,12 +89,12 @@ def fill_output(path: str, known: Mapping[str, Json]) -> str:
     return _TEMPLATE.sub(lambda match: str(known[match[1].strip()]).replace(":", "-"), path)
 
 
-def _filled_text(text: str, known: Mapping[str, Json]) -> Json | Missing:
+def _filled_text(text: str, known: Mapping[str, Json]) -> Json | MissingValue:
     found = list(_TEMPLATE.finditer(text))
     if not found:
         return text
     values = [_value(match[1], known) for match in found]
-    if missing := next((each for each in values if isinstance(each, Missing)), None):
+    if missing := next((each for each in values if isinstance(each, MissingValue)), None):
         return missing
     if len(found) == 1 and found[0].span() == (0, len(text)):
         return values[0]
@@ -102,7 +102,7 @@ def _filled_text(text: str, known: Mapping[str, Json]) -> Json | Missing:
     return _TEMPLATE.sub(lambda _: next(shown), text)
 
 
-def _value(inside: str, known: Mapping[str, Json]) -> Json | Missing:
+def _value(inside: str, known: Mapping[str, Json]) -> Json | MissingValue:
     wanted = _reference(inside)
     return known.get(wanted.name, wanted.default)
 
@@ -132,7 +132,7 @@ def _reference(inside: str) -> _Reference:
         close = nearest(name, OF_TIME)
         hint = f" Did you mean {{{{{close[0]}}}}}?" if close else ""
         raise BadInput(f"There is no {{{{{name[:80]}}}}} in a schedule: there is {_FORMS}, and no environment.{hint}")
-    return _Reference(name, _literal(name, rest) if found else Missing(name))
+    return _Reference(name, _literal(name, rest) if found else MissingValue(name))
 
 
 def _literal(name: str, text: str) -> Json:

@@ -63,19 +63,19 @@ class CronLine(msgspec.Struct, frozen=True):
         return not minute.startswith("*") and not hour.startswith("*")
 
 
-class Interval(msgspec.Struct, frozen=True):
+class FixedInterval(msgspec.Struct, frozen=True):
     """Due again and again, so many seconds apart, counted from when the schedule was added."""
 
     seconds: float
 
 
-class Once(msgspec.Struct, frozen=True):
+class SingleMoment(msgspec.Struct, frozen=True):
     """Due at one moment. Without an offset it is a time of the schedule's zone."""
 
     at: datetime
 
 
-Timetable: TypeAlias = CronLine | Interval | Once
+Timetable: TypeAlias = CronLine | FixedInterval | SingleMoment
 
 
 # ---- Reading
@@ -103,9 +103,9 @@ def parse_timetable(text: str) -> Timetable:
     kind, _, rest = text.strip().partition(" ")
     match kind.lower():
         case "every":
-            return Interval(_limited(parse_duration(rest)))
+            return FixedInterval(_limited(parse_duration(rest)))
         case "at":
-            return Once(_moment(rest.strip()))
+            return SingleMoment(_moment(rest.strip()))
         case "in":
             raise BadInput(f"{text[:80]!r} depends on when it is read. Write the moment: at 2026-12-01T06:00.")
         case _:
@@ -158,9 +158,9 @@ def due_times(timetable: Timetable, zone: tzinfo, anchor: datetime, after: datet
             return _fixed_times(timetable.line, zone, after)
         case CronLine():
             return _returning_times(timetable.line, zone, after)
-        case Interval(seconds):
+        case FixedInterval(seconds):
             return _interval_times(seconds, anchor.astimezone(UTC), after)
-        case Once(at):
+        case SingleMoment(at):
             moment = at if at.tzinfo is not None else first_real(at, zone)
             return iter([moment.astimezone(UTC)] if moment > after else [])
 

@@ -13,7 +13,7 @@ from ...core.errors import BadInput, Unavailable
 from ...core.events import DueRun
 from ...core.ids import LogId
 from ...core.notebook.directory import Schedule
-from ...core.schedule.template import Missing, fill, fill_output, values_at
+from ...core.schedule.template import MissingValue, fill, fill_output, values_at
 from ...core.sheet.conversion import sheet_of
 from ...core.values import Json
 from ...formats import registry
@@ -124,4 +124,4 @@ async def previous_results(workspace: LocalWorkspace, name: str, before: str) ->
 def _filled(parameters: dict[str, Json], known: dict[str, Json]) -> dict[str, Json]:
     """The values of the parameters. One that names a result which is not there yet is left to the notebook's default."""
     values = {name: fill(value, known) for name, value in parameters.items()}
-    return {name: value for name, value in values.items() if not isinstance(value, Missing)}
+    return {name: value for name, value in values.items() if not isinstance(value, MissingValue)}
