@@ -220,6 +220,7 @@ def test_every_event_of_executions_and_runs_is_asked_for_or_served() -> None:
         e.InterruptRequested,
         e.RunRequested,
         e.RunCancelRequested,
+        e.RunDelivered,  # of the schedule that the run is of, and of nobody else
         e.RestartRequested,
     }
     every = {*e.ExecutionEvent.__args__, *e.RunEvent.__args__}

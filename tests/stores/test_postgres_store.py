@@ -580,6 +580,7 @@ ROWS = IndexRows(
                 None,
             ),
             *(None, "3.12.1", "linux", "p", "c", False),
+            *(None, None, None, None),
             *(None, None, None, None, None, None, None),
         )
     ],

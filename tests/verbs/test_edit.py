@@ -358,6 +358,17 @@ async def test_a_run_that_has_to_be_asked_for_is_proposed_and_the_edit_made(hous
     assert "1 changed" in answer.text and "run is proposed" in answer.text
 
 
+@pytest.mark.parametrize("asks", [("edit", "run"), ("run",), ()])
+async def test_who_has_to_ask_says_why_and_who_need_not_is_not_in_need_of_it(
+    house: House, log: str, asks: tuple[e.Scope, ...]
+) -> None:
+    new = insert("show", "print(total)", after="total")
+    answer = await edited(house.agent(*asks), log, new, run="changed", why="nobody saw it")
+    proposals = (await house.read(log)).proposals
+    assert [proposal.why for proposal in proposals.values()] == ["nobody saw it"] * bool(asks)
+    assert list(proposals) == ([answer.facts["proposal"]] if asks else [])
+
+
 # ---- Proposals
 
 

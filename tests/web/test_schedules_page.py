@@ -41,7 +41,7 @@ def test_a_schedule_is_added_run_and_paused_without_a_terminal(app: App, page: P
         expect(marks).to_have_count(count, timeout=PATIENCE)
     assert (app.folder / "runs" / "fleet_2.ipynb").exists()
     item.get_by_role("button", name="History").click()
-    expect(item.get_by_role("list", name="Runs of fleet").get_by_role("listitem")).to_have_count(2)
+    expect(item.get_by_role("list", name="Runs of fleet", exact=True).get_by_role("listitem")).to_have_count(2)
     expect(item.get_by_role("img", name="health_score: 2 runs, from 0.5 to 1, last 1")).to_be_visible()
 
     for width, scheme in ((1200, "light"), (400, "dark")):

@@ -62,12 +62,16 @@ Cells: TypeAlias = Literal["changed", "stale", "all"] | tuple[CellName, ...]
 """`changed`: what this edit touched (of `run`: what never ran as it is now); `stale`: those, and all that stands on them."""
 
 
+Why: TypeAlias = Annotated[str, Meta(max_length=2000, description="For the person, where you have to ask.")]
+
+
 class EditArguments(VerbArguments, frozen=True, kw_only=True):
     """Change cells, all or nothing; a notebook that is not there is made."""
 
     notebook: NotebookName
     edits: Operations
     run: Cells = ()
+    why: Why = ""
     seconds: Seconds = 20
     check: Annotated[bool, Meta(description="Refuse Python that does not parse.")] = True
     budget: Budget = 2000
@@ -83,6 +87,7 @@ class RunArguments(VerbArguments, frozen=True, kw_only=True):
     request: Annotated[str, Meta(description="Begin a logbook's template: the user's words, whole.")] | None = None
     sources: Annotated[dict[str, str], Meta(description="Of parameters you worked out: from where.")] = {}
     approve: Annotated[bool, Meta(description="Each step waits for a person.")] = False
+    why: Why = ""
     seconds: Seconds = 20
     budget: Budget = 2000
 

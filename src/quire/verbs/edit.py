@@ -18,22 +18,21 @@ from ..core import events as e
 from ..core.edits.edit_plan import EditPlan, Past, plan, stale_bases
 from ..core.edits.operations import Insert, Operation
 from ..core.errors import Conflict, NotFound, QuireError, Refused
-from ..core.events import Draft, KnownEvent, ProposalMade
+from ..core.events import KnownEvent
 from ..core.ids import CellId, ExecutionId, LogId, new_cell_ids
 from ..core.notebook.notebook import Notebook
 from ..core.notebook.source_history import CHANGING, Sources
 from ..core.rules.acceptance import SubmissionContext
 from ..core.rules.cell_rules import completed
 from ..core.text import source_hash
-from ..workspace.clock import new_id, now
-from ..workspace.identity.approval import proposed
+from ..workspace.clock import now
 from .answers.answer import Here, VerbAnswer
 from .answers.edit_answer import EditOutcome, answered
 from .arguments import Cells, EditArguments
 from .create import check_may_make, made
 from .execution_wait import Tell, ended
 from .resolve import opened
-from .run import chosen, outdated, requested
+from .run import chosen, outdated, requested, submitted
 
 ATTEMPTS = 30
 """So often a batch is looked at again, when others change the notebook at the same time."""
@@ -74,7 +73,9 @@ async def _edited(here: Here, log: LogId, wanted: EditArguments) -> EditOutcome:
         planned = await planned_now(here, log, before, wanted.edits, check=wanted.check)
         return _prepared(after_it(here, before, planned), wanted.run, planned)
 
-    return await retry_on_conflict(here, log, prepare, lambda before, prepared: _recorded(here, log, before, prepared))
+    return await retry_on_conflict(
+        here, log, prepare, lambda before, prepared: _recorded(here, log, before, prepared, wanted.why)
+    )
 
 
 async def retry_on_conflict(
@@ -150,18 +151,18 @@ def _prepared(after: Notebook, run: Cells, planned: EditPlan) -> _PreparedEdit:
     return _PreparedEdit(planned=planned, runs=(*outdated(cells, requests), *requests), executions=tuple(executions))
 
 
-async def _recorded(here: Here, log: LogId, before: Notebook, prepared: _PreparedEdit) -> EditOutcome:
+async def _recorded(here: Here, log: LogId, before: Notebook, prepared: _PreparedEdit, why: str = "") -> EditOutcome:
     """Record the changes and the requests: together, or one after the other where only the runs are asked about."""
     asks = here.workspace.identity.asks
     parted = "run" in asks and "edit" not in asks
     # Nobody can be asked about taking something back.
     runs = [each for each in prepared.runs if not asks or isinstance(each, e.ExecutionRequested)]
-    proposal, seq = await _submitted(here, log, [*prepared.planned.changes, *([] if parted else runs)], before.seq)
+    proposal, seq = await submitted(here, log, before, [*prepared.planned.changes, *([] if parted else runs)], why)
     done = msgspec.structs.replace(_done(here, log, prepared.planned, before), seq=seq, proposal=proposal)
     if proposal is not None:
         return done
     if parted and runs:
-        return await _asked(here, done, runs)
+        return await _asked(here, done, runs, why)
     return msgspec.structs.replace(done, executions=prepared.executions)
 
 
@@ -179,19 +180,10 @@ def _done(here: Here, log: LogId, planned: EditPlan, before: Notebook) -> EditOu
     )
 
 
-async def _submitted(here: Here, log: LogId, events: Sequence[KnownEvent], seq: int) -> tuple[ProposalMade | None, int]:
-    """Record events; return the proposal that came of it, if any, and the number of the last."""
-    if not events:
-        return None, seq
-    drafts = [Draft(id=new_id(), event=event) for event in events]
-    entries = await here.workspace.submit(log, drafts)
-    return proposed(drafts, entries), entries[-1].seq
-
-
-async def _asked(here: Here, done: EditOutcome, runs: Sequence[KnownEvent]) -> EditOutcome:
+async def _asked(here: Here, done: EditOutcome, runs: Sequence[KnownEvent], why: str) -> EditOutcome:
     """The edit is made, whatever becomes of the runs: they wait for somebody's yes."""
     try:
-        proposal, seq = await _submitted(here, done.log, runs, done.seq)
+        proposal, seq = await submitted(here, done.log, await here.workspace.read(done.log), runs, why)
     except QuireError as error:
         return msgspec.structs.replace(done, not_run=str(error))
     return msgspec.structs.replace(done, proposal=proposal, seq=seq, only_runs=True)
@@ -205,5 +197,5 @@ async def _made(here: Here, wanted: EditArguments) -> EditOutcome:
     notebook = await here.workspace.read(found.log)
     cells = tuple(notebook.order)
     planned = EditPlan(changes=(), touched=cells, changed=cells, removed=(), inserted=dict(enumerate(cells, 1)))
-    done = await _recorded(here, found.log, notebook, _prepared(notebook, wanted.run, planned))
+    done = await _recorded(here, found.log, notebook, _prepared(notebook, wanted.run, planned), wanted.why)
     return msgspec.structs.replace(done, made=True, path=found.path)

@@ -18,7 +18,7 @@ from ..core.python.cell_names import Names, analyse
 from ..core.sheet.conversion import sheet_of
 from ..core.text import source_hash
 from ..workspace.clock import new_id
-from ..workspace.identity.approval import proposed
+from ..workspace.identity.approval import as_proposal, has_to_ask, proposed
 from .answers.answer import Here, VerbAnswer
 from .answers.execution_answer import asked, told
 from .arguments import Cells, ExecuteArguments, RunArguments
@@ -99,7 +99,7 @@ async def request(here: Here, wanted: RunArguments) -> RequestedExecutions:
         events = [*outdated(cells, requests), *requests]
         await here.at(log, "running", cells[0].id)
         try:
-            return await _recorded(here, log, now, events, executions)
+            return await _recorded(here, log, now, events, executions, wanted.why)
         except (Conflict, NotFound, Refused):
             # Somebody asked for one of them, changed it or took it back, since they were looked at.
             if not left or (await here.workspace.read(log)).seq == now.seq:
@@ -119,17 +119,32 @@ async def request_code(here: Here, wanted: ExecuteArguments) -> RequestedExecuti
 
 
 async def _recorded(
-    here: Here, log: LogId, now: Notebook, events: Sequence[KnownEvent], executions: Sequence[ExecutionId]
+    here: Here,
+    log: LogId,
+    now: Notebook,
+    events: Sequence[KnownEvent],
+    executions: Sequence[ExecutionId],
+    why: str = "",
 ) -> RequestedExecutions:
     """Record what asks for executions."""
-    made = RequestedExecutions(log=log, before=now, executions=tuple(executions), seq=now.seq)
+    proposal, seq = await submitted(here, log, now, events, why)
+    asked_for = () if proposal is not None else tuple(executions)
+    return RequestedExecutions(log=log, before=now, executions=asked_for, seq=seq, proposal=proposal)
+
+
+async def submitted(
+    here: Here, log: LogId, now: Notebook, events: Sequence[KnownEvent], why: str = ""
+) -> tuple[ProposalMade | None, int]:
+    """Record events; return the proposal that came of it, if any, and the number of the last.
+
+    `why` is the reason that a proposal gives: where nobody has to be asked, none is needed.
+    """
     if not events:
-        return made
-    drafts = [Draft(id=new_id(), event=event) for event in events]
-    entries = await here.workspace.submit(log, drafts)
-    made = msgspec.structs.replace(made, seq=entries[-1].seq)
-    proposal = proposed(drafts, entries)
-    return made if proposal is None else msgspec.structs.replace(made, executions=(), proposal=proposal)
+        return None, now.seq
+    me, drafts = here.workspace.identity, [Draft(id=new_id(), event=event) for event in events]
+    sent = [as_proposal(me, drafts, now, why)] if why and has_to_ask(me, drafts) else drafts
+    entries = await here.workspace.submit(log, sent)
+    return proposed(drafts, entries), entries[-1].seq
 
 
 def _nothing(log: LogId, now: Notebook, wanted: RunArguments) -> VerbAnswer:

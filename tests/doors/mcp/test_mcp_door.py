@@ -39,11 +39,11 @@ def test_it_says_who_it_is_and_how_to_work(agent: Agent):
     assert (agent.client.server_info.name, agent.client.server_info.version) == ("quire", __version__)
 
 
-def test_what_is_sent_of_the_tools_is_under_ten_thousand_characters(agent: Agent):
+def test_what_is_sent_of_the_tools_is_under_twelve_thousand_characters(agent: Agent):
     tools = agent.portal.call(agent.client.list_tools).tools
     assert [tool.name for tool in tools] == list(TOOLS)
     sent = [tool.name + (tool.description or "") + json.dumps(tool.input_schema, ensure_ascii=False) for tool in tools]
-    assert sum(map(len, sent)) < 10_000
+    assert sum(map(len, sent)) < 12_000
     for tool in tools:
         assert tool.output_schema is None
         assert tool.input_schema == TOOLS[tool.name].schema

@@ -31,6 +31,8 @@ VARIABLES = (
     MEMORY,
 )
 """All others that Quire looks at."""
+WEBHOOKS = "QUIRE_WEBHOOK_"
+"""How the names begin of variables in which schedules have the addresses of webhooks."""
 TABLE, RUNTIME, RUNS, REPORTS = "serve", "runtime", "runs", "reports"
 _TABLES = (TABLE, RUNTIME, RUNS, REPORTS)
 _FILES = (("pyproject.toml", ("tool", "quire")), ("quire.toml", ()))
@@ -198,7 +200,7 @@ def unknown_variables(environ: Mapping[str, str]) -> Iterator[str]:
     """Variables that look like ours and say nothing to anybody."""
     known = (*VARIABLES, *(f"{PREFIX}{name.upper()}" for name in NAMES))
     for name in environ:
-        if name.startswith("QUIRE_") and name not in known:
+        if name.startswith("QUIRE_") and not name.startswith(WEBHOOKS) and name not in known:
             close = nearest(name, known)
             hint = f"Did you mean {', '.join(close)}?" if close else "docs/reference/settings.md lists them."
             yield f"{name} is set, and is no setting. {hint}"
