@@ -173,8 +173,9 @@ async def test_all_who_take_nothing_hold_no_more_than_a_bound_together_and_make_
     workspace: LocalWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many they are: nobody who reads waits for them for long. They go on from where they were."""
-    monkeypatch.setattr(send_budget, "MOST_HELD_BYTES", 2 * FRAME_BYTES)
-    monkeypatch.setattr(send_budget, "PRESSED_SECONDS", 0.2)
+    # Room for one: whatever is left of a frame that did not fit into the line, others wait for it.
+    monkeypatch.setattr(send_budget, "MOST_HELD_BYTES", FRAME_BYTES)
+    monkeypatch.setattr(send_budget, "PRESSED_SECONDS", 1.0)
     secret = await token(workspace)
     async with served(workspace, ServerSettings(stall_seconds=600)) as server, contextlib.AsyncExitStack() as stack:
         slow = [await stack.enter_async_context(narrow(server, secret)) for _ in range(4)]
