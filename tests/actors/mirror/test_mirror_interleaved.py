@@ -112,7 +112,10 @@ class Play:
 
         async def same() -> object:
             self.desk.check_mirrors()
-            text = self.desk.file.read_text()
+            try:
+                text = self.desk.file.read_text()
+            except FileNotFoundError:
+                return False  # an editor has put it aside, and is about to write it anew
             notebook = await self.desk.notebook()
             binding = notebook.binding
             assert binding is not None
